@@ -1,0 +1,35 @@
+"""Trustworthy classifiers from few, unevenly labelled examples, by odd-k-out set learning.
+
+Set Learning for Accurate and Calibrated Models (Muttenthaler et al., ICLR 2024): a model learns
+from sets, two examples of one class and k of others; logits are summed over the set and the pair
+class is to be predicted. Write ``import oddkout as oko``.
+"""
+
+from oddkout import metrics
+from oddkout.heads import with_odd_head, without_odd_head
+from oddkout.losses import (
+    OddKOutLoss,
+    class_weights,
+    focal_loss,
+    set_loss,
+    weighted_cross_entropy,
+)
+from oddkout.samplers import ClassBalancedBatchSampler, OddKOutBatchSampler
+from oddkout.sets import ClassIndex, set_sum
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ClassBalancedBatchSampler",
+    "ClassIndex",
+    "OddKOutBatchSampler",
+    "OddKOutLoss",
+    "class_weights",
+    "focal_loss",
+    "metrics",
+    "set_loss",
+    "set_sum",
+    "weighted_cross_entropy",
+    "with_odd_head",
+    "without_odd_head",
+]
