@@ -1,0 +1,38 @@
+"""The command line: every command parses, calls one function of the library, and prints."""
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``oddkout`` and return its exit code.
+
+    0 done, 1 done but a check failed, 2 bad input (one line on stderr), 130 interrupted. A bug
+    keeps its traceback.
+    """
+    try:
+        import typer
+
+        from oddkout.cli.commands import app
+    except ModuleNotFoundError as missing:
+        return _failed(f"the command line needs {missing.name}; run: pip install 'oddkout[cli]'")
+    arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    try:
+        code = app(args=arguments, prog_name="oddkout", standalone_mode=False)
+    except typer.TyperException as error:
+        return _failed(error.format_message())
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        sys.stderr.close()
+        return 0
+    except (ValueError, OSError) as error:
+        return _failed(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        print("oddkout: interrupted", file=sys.stderr)
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def _failed(reason: str) -> int:
+    """Say in one line what is wrong with the input."""
+    print(f"oddkout: {' '.join(reason.split())}", file=sys.stderr)
+    return 2

@@ -1,0 +1,25 @@
+"""The table of commands; each lives in the module that is named after it."""
+
+from typing import Annotated
+
+import typer
+
+import oddkout
+
+app = typer.Typer(
+    help="Trustworthy classifiers from few, unevenly labelled examples.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Trustworthy classifiers from few, unevenly labelled examples."""
+    if version:
+        print(f"oddkout {oddkout.__version__}")
+        raise typer.Exit
