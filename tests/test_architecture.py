@@ -13,7 +13,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = [
     ["checks"],
     ["sets", "samplers", "losses", "heads", "models", "data", "metrics", "calibrators"],
-    ["methods", "training", "artifact", "evaluation"],
+    ["methods", "training", "artifact", "evaluation", "diagnosis"],
     ["experiments", "report", "theory", "estimator", "integrations"],
     ["cli"],
     ["__init__", "__main__"],

@@ -6,6 +6,8 @@ class is to be predicted. Write ``import oddkout as oko``.
 """
 
 from oddkout import metrics
+from oddkout.data import Data, as_tensor, last_split, load_data, split, subset
+from oddkout.diagnosis import Diagnosis, doctor
 from oddkout.heads import with_odd_head, without_odd_head
 from oddkout.losses import (
     OddKOutLoss,
@@ -22,13 +24,21 @@ __version__ = "0.1.0"
 __all__ = [
     "ClassBalancedBatchSampler",
     "ClassIndex",
+    "Data",
+    "Diagnosis",
     "OddKOutBatchSampler",
     "OddKOutLoss",
+    "as_tensor",
     "class_weights",
+    "doctor",
     "focal_loss",
+    "last_split",
+    "load_data",
     "metrics",
     "set_loss",
     "set_sum",
+    "split",
+    "subset",
     "weighted_cross_entropy",
     "with_odd_head",
     "without_odd_head",

@@ -52,7 +52,7 @@ def class_labels(labels: Labels) -> Tensor:
         raise ValueError("labels must hold at least one example, got none; check the data you read")
     if tensor.is_floating_point() or tensor.is_complex():
         missing = tensor.isnan().nonzero().flatten().tolist()
-        came = f"NaN at positions {_few(missing)}" if missing else f"{tensor.dtype}"
+        came = f"NaN at positions {few(missing)}" if missing else f"{tensor.dtype}"
         raise ValueError(
             f"labels must be integers, got {came}; "
             + ("drop or label these examples" if missing else "convert them, e.g. labels.long()")
@@ -92,13 +92,13 @@ def finite_logits(logits: Tensor) -> Tensor:
         bad = (~logits.detach().isfinite().all(dim=1)).nonzero().flatten().tolist()
         if bad:
             raise ValueError(
-                f"logits must be finite, but rows {_few(bad)} hold NaN or infinity; lower the "
+                f"logits must be finite, but rows {few(bad)} hold NaN or infinity; lower the "
                 "learning rate, clip gradients, or look for non-finite inputs"
             )
     return logits
 
 
-def _few(values: list[int]) -> str:
-    """Spell a list out up to five entries."""
-    shown = ", ".join(map(str, values[:5]))
-    return f"[{shown}]" if len(values) <= 5 else f"[{shown}, ...] ({len(values)} in all)"
+def few(values: Collection[Any]) -> str:
+    """Spell a list out, up to eight entries."""
+    shown = ", ".join(map(str, list(values)[:8]))
+    return f"[{shown}]" if len(values) <= 8 else f"[{shown}, ...] ({len(values)} in all)"

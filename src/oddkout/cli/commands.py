@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import oddkout
+from oddkout.cli import data, doctor
 
 app = typer.Typer(
     help="Trustworthy classifiers from few, unevenly labelled examples.",
@@ -23,3 +24,7 @@ def options(
     if version:
         print(f"oddkout {oddkout.__version__}")
         raise typer.Exit
+
+
+app.add_typer(data.app, name="data")
+app.command("doctor")(doctor.doctor)

@@ -1,0 +1,124 @@
+"""The CIFAR python batches: pickles, read without letting them do anything."""
+
+import io
+import pickle
+from collections.abc import Callable
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int64, UInt8
+from numpy import ndarray
+
+
+def read_cifar_batch(
+    path: Path, *, checksum: str | None = None
+) -> tuple[UInt8[ndarray, "images 32 32 3"], Int64[ndarray, " images"]]:
+    """Read images and (fine) labels of one CIFAR-10 or CIFAR-100 batch.
+
+    Args:
+        path: The pickled batch.
+        checksum: MD5 of the file, if it is known.
+    """
+    content = path.read_bytes()
+    if checksum is not None and md5(content, usedforsecurity=False).hexdigest() != checksum:
+        raise ValueError(
+            f"{path} is not the published file: its MD5 is not {checksum}; delete it and fetch it "
+            "again"
+        )
+    batch = unpickle_plain(content, name=str(path))
+    if not isinstance(batch, dict):
+        raise ValueError(f"{path} is no CIFAR batch: it holds {type(batch).__name__}, not a dict")
+    named = {key.decode() if isinstance(key, bytes) else key: batch[key] for key in batch}
+    pixels, labels = named.get("data"), named.get("fine_labels", named.get("labels"))
+    if not (
+        isinstance(pixels, _Array)
+        and isinstance(labels, list)
+        and all(type(label) is int and 0 <= label < 100 for label in labels)
+        and pixels.shape == (len(labels), 3072)
+    ):
+        raise ValueError(
+            f"{path} is no CIFAR batch: it must hold 'data', bytes of shape (images, 3072), and as "
+            "many 'labels' or 'fine_labels'; check that it is the right file"
+        )
+    images = pixels.bytes(str(path)).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(images), np.array(labels, dtype=np.int64)
+
+
+def unpickle_plain(content: bytes, *, name: str) -> Any:
+    """Load a pickle of lists, dicts, bytes, str, int and byte arrays, and of nothing else.
+
+    Nothing that the pickle names is imported or called: the few names that a NumPy array is
+    pickled with stand for recorders of ours, so that not even NumPy sees what it says.
+
+    Args:
+        content: The pickle.
+        name: What to call it in an error.
+    """
+    try:
+        return _PlainUnpickler(io.BytesIO(content), encoding="bytes").load()
+    except _ForbiddenError as error:
+        raise ValueError(
+            f"{name} was refused: the pickle asks for {error}, which a file of images has no use "
+            "for; get it from a source you trust"
+        ) from None
+    # Whatever else a damaged pickle makes the interpreter of its opcodes do.
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{name} is a damaged pickle ({reason}); fetch it again") from None
+
+
+class _ForbiddenError(Exception):
+    """A name that no array needs."""
+
+
+class _Array:
+    """What a pickle says of an array: its shape, type and bytes."""
+
+    def __init__(self) -> None:
+        self.shape: Any = None
+        self._dtype: Any = None
+        self._raw: Any = None
+
+    def __setstate__(self, state: Any) -> None:
+        _, self.shape, self._dtype, is_fortran, self._raw = state
+        if is_fortran:
+            raise ValueError("array in Fortran order")
+
+    def bytes(self, name: str) -> UInt8[ndarray, "..."]:
+        """The array, if it is one of bytes."""
+        code, raw = getattr(self._dtype, "code", None), self._raw
+        size = self.shape[0] * self.shape[1]
+        if code not in ("u1", b"u1") or not isinstance(raw, bytes) or len(raw) != size:
+            raise ValueError(f"{name} is no CIFAR batch: 'data' is damaged; fetch it again")
+        return np.frombuffer(raw, dtype=np.uint8).reshape(self.shape)
+
+
+class _Dtype:
+    """What a pickle says of the type of an array."""
+
+    def __init__(self, code: Any, *_: Any) -> None:
+        self.code = code
+
+    def __setstate__(self, state: Any) -> None:
+        """Byte order and the like mean nothing for bytes."""
+
+
+# Python's own implementation rather than the C one: a damaged memo index makes the latter allocate
+# gigabytes. Classes are handed out as functions, so that a pickle can change nothing of ours.
+class _PlainUnpickler(pickle._Unpickler):
+    """An unpickler that knows the names of byte arrays only."""
+
+    def find_class(self, module: str, name: str) -> Callable[..., Any]:
+        """Stand-ins for what an array is pickled with; anything else is refused."""
+        allowed: dict[tuple[str, str], Callable[..., Any]] = {
+            ("numpy", "ndarray"): lambda *_: None,
+            ("numpy", "dtype"): lambda *arguments: _Dtype(*arguments),
+            ("_codecs", "encode"): lambda text, *_: text.encode("latin1"),
+        }
+        for core in ("numpy.core.multiarray", "numpy._core.multiarray"):
+            allowed[core, "_reconstruct"] = lambda *_: _Array()
+        if (module, name) not in allowed:
+            raise _ForbiddenError(f"{module}.{name}")
+        return allowed[module, name]

@@ -1,0 +1,121 @@
+"""Downloading a known data set from its publisher: the only place that touches the network."""
+
+import tarfile
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from hashlib import md5
+from pathlib import Path
+
+from oddkout.data.catalogue import KnownData
+from oddkout.data.known import data_folders
+
+Progress = Callable[[str, int, int], None]
+
+_CHUNK = 1 << 18
+
+
+def fetch(
+    known: KnownData, *, data_dir: Path | None = None, progress: Progress | None = None
+) -> Path:
+    """Download, verify and unpack a known data set; return the folder of its files.
+
+    What was downloaded before is used, what was half downloaded is resumed. A file stands under
+    its name only when it is whole and its checksum is right.
+
+    Args:
+        known: The data set.
+        data_dir: Where to put it; the user's cache folder if not given.
+        progress: Called with file name, bytes so far and bytes in all (0 if unknown).
+    """
+    if not known.downloads:
+        raise ValueError(f"{known.name} comes with scikit-learn; there is nothing to fetch")
+    root = data_folders()[-1] if data_dir is None else data_dir
+    folder = root / known.folder
+    archives = [address for address in known.downloads if address.endswith(".tar.gz")]
+    into = root if archives else folder
+    for address, checksum in known.downloads.items():
+        file = into / address.rsplit("/", 1)[1]
+        if not (file.is_file() and _md5(file) == checksum):
+            download(address, file, checksum=checksum, progress=progress)
+        if address in archives:
+            _unpack(file, folder, {**known.train, **known.test})
+    return folder
+
+
+def download(address: str, file: Path, *, checksum: str, progress: Progress | None = None) -> None:
+    """Download one file, going on where an earlier attempt was cut off.
+
+    Args:
+        address: Where it is.
+        file: Where it goes, once it is whole and its MD5 is right.
+        checksum: MD5 of the file.
+        progress: Called with file name, bytes so far and bytes in all (0 if unknown).
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(f"{file.name}.part")
+    start = partial.stat().st_size if partial.exists() else 0
+    request = urllib.request.Request(address, headers={"User-Agent": "oddkout"})
+    if start:
+        request.add_header("Range", f"bytes={start}-")
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            is_resumed = answer.status == 206
+            done = start if is_resumed else 0
+            length = int(answer.headers.get("Content-Length") or 0)
+            total = done + length if length else 0
+            with partial.open("ab" if is_resumed else "wb") as sink:
+                while chunk := answer.read(_CHUNK):
+                    sink.write(chunk)
+                    done += len(chunk)
+                    if progress is not None:
+                        progress(file.name, done, total)
+    except urllib.error.HTTPError as error:
+        if error.code != 416:  # 416: the part is the whole already, or more than it
+            raise OSError(
+                f"{address} answered {error.code} {error.reason}; try later, or put the file into "
+                f"{file.parent} by hand"
+            ) from None
+        done = total = start
+    except OSError as error:  # URLError among them
+        reason = getattr(error, "reason", error)
+        raise OSError(f"{address} cannot be reached ({reason}); try again later") from None
+    if total and done < total:
+        raise OSError(
+            f"{address} was cut off after {done:,} of {total:,} bytes; run the same command again "
+            "to go on"
+        )
+    if (found := _md5(partial)) != checksum:
+        partial.unlink()
+        raise ValueError(
+            f"{address} gave a file whose MD5 is {found}, not {checksum}; it was deleted, try "
+            "again or get the file elsewhere"
+        )
+    partial.replace(file)
+
+
+def _unpack(archive: Path, folder: Path, files: Mapping[str, str]) -> None:
+    """Unpack an archive beside itself and move its folder into place once it is whole."""
+    if all((folder / file).is_file() for file in files):
+        return
+    with tempfile.TemporaryDirectory(dir=archive.parent) as temporary:
+        try:
+            with tarfile.open(archive) as tar:
+                tar.extractall(temporary, filter="data")
+        except (tarfile.TarError, EOFError, OSError) as error:
+            raise ValueError(f"{archive} cannot be unpacked safely ({error}); delete it") from None
+        unpacked = Path(temporary) / folder.name
+        if absent := [file for file in files if not (unpacked / file).is_file()]:
+            raise ValueError(f"{archive} must hold {folder.name}/{absent[0]}, but does not")
+        folder.mkdir(exist_ok=True)
+        for file in unpacked.iterdir():
+            file.replace(folder / file.name)
+
+
+def _md5(file: Path) -> str:
+    digest = md5(usedforsecurity=False)
+    with file.open("rb") as source:
+        while chunk := source.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,73 @@
+"""The IDX format of MNIST: a magic number, the sizes of the axes, then the bytes."""
+
+import gzip
+import math
+import struct
+import zlib
+from collections.abc import Iterator
+from hashlib import md5
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import UInt8
+from numpy import ndarray
+
+_UNSIGNED_BYTES = 8
+
+
+@runtime_checkable
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def read_idx(path: Path, *, checksum: str | None = None) -> UInt8[ndarray, "..."]:
+    """Read an IDX file of unsigned bytes, plain or gzipped.
+
+    Args:
+        path: The file; gzipped if its name ends in ``.gz``.
+        checksum: MD5 of the uncompressed content, if it is known.
+    """
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            header, shape = _header(path, file)
+            size = math.prod(shape)
+            content = b"".join(_chunks(file, size + 1))  # one more: does it end there?
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{path} is a damaged gzip file ({error}); fetch it again") from None
+    if len(content) != size:
+        more = "more" if len(content) > size else f"{len(content):,}"
+        raise ValueError(
+            f"{path} announces {size:,} bytes of data, axes {shape}, but holds {more}; it is "
+            "truncated or damaged, fetch it again"
+        )
+    if (
+        checksum is not None
+        and md5(header + content, usedforsecurity=False).hexdigest() != checksum
+    ):
+        raise ValueError(
+            f"{path} is not the published file: its MD5 is not {checksum}; delete it and fetch it "
+            "again"
+        )
+    return np.frombuffer(content, dtype=np.uint8).reshape(shape)
+
+
+def _header(path: Path, file: _Readable) -> tuple[bytes, tuple[int, ...]]:
+    """Read the magic number and the sizes of the axes."""
+    magic = file.read(4)
+    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] != _UNSIGNED_BYTES or magic[3] == 0:
+        raise ValueError(
+            f"{path} is no IDX file of bytes: it must begin with 00 00 08 and the number of axes, "
+            f"got {magic.hex(' ') or 'nothing'}; check that it is the right file"
+        )
+    sizes = file.read(4 * magic[3])
+    if len(sizes) < 4 * magic[3]:
+        raise ValueError(f"{path} ends within its header; it is truncated, fetch it again")
+    return magic + sizes, struct.unpack(f">{magic[3]}I", sizes)
+
+
+def _chunks(file: _Readable, size: int) -> Iterator[bytes]:
+    """Up to ``size`` bytes, a piece at a time: what a header announces is not allocated unseen."""
+    while size > 0 and (chunk := file.read(min(size, 1 << 20))):
+        yield chunk
+        size -= len(chunk)

@@ -1,0 +1,197 @@
+"""Which examples to train on: imbalanced subsets and splits, as indices, by seed."""
+
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Int64
+from numpy import ndarray
+
+from oddkout.checks import Labels, Number, at_least, class_labels, one_of
+
+Distribution = Literal["uniform", "heavy-tailed", "exponential"]
+
+
+def subset(
+    labels: Labels,
+    *,
+    per_class: int | None = None,
+    examples: int | None = None,
+    distribution: Distribution = "uniform",
+    seed: int = 0,
+    frequent_classes: int = 3,
+    frequent_mass: Number = 0.9,
+    minimum: int = 5,
+    imbalance: Number = 100,
+) -> Int64[ndarray, " chosen"]:
+    """Indices of a subset with the given distribution of classes, ascending.
+
+    * ``"uniform"``: the same number of each class.
+    * ``"heavy-tailed"``, as in the paper: ``frequent_mass`` of the probability spread evenly over
+      ``frequent_classes`` random classes, the rest over the others; counts drawn multinomially,
+      then raised to ``minimum`` where they fell below it, at the expense of the largest.
+    * ``"exponential"``, as in the long-tail literature (Cui et al., CVPR 2019): class c of C has
+      ``imbalance ** (-c / (C - 1))`` times as many examples as class 0, rounded down.
+
+    No class gives more than it has: what a random count asks too much of one class, the others
+    make up for. The same seed gives the same indices on every platform.
+
+    Args:
+        labels: Class of every example.
+        per_class: Number of examples of each class (on average for ``"heavy-tailed"``, of the
+            largest class for ``"exponential"``).
+        examples: Number of examples in all; instead of ``per_class``.
+        distribution: ``"uniform"``, ``"heavy-tailed"`` or ``"exponential"``.
+        seed: Key of all randomness.
+        frequent_classes: Number of frequent classes of ``"heavy-tailed"``.
+        frequent_mass: Their share of the examples.
+        minimum: Number of examples that every class has at least in ``"heavy-tailed"``.
+        imbalance: Largest class over smallest class in ``"exponential"``.
+
+    Example:
+        >>> labels = np.repeat([0, 1, 2], 100)
+        >>> np.bincount(labels[subset(labels, per_class=4)]).tolist()
+        [4, 4, 4]
+        >>> long_tail = subset(labels, per_class=100, distribution="exponential", imbalance=100)
+        >>> np.bincount(labels[long_tail]).tolist()
+        [100, 10, 1]
+    """
+    one_of("distribution", distribution, get_args(Distribution))
+    given = class_labels(labels).numpy()
+    classes, class_of, available = np.unique(given, return_inverse=True, return_counts=True)
+    if per_class is not None and examples is None:
+        total = at_least("per_class", per_class, 1) * len(classes)
+    elif examples is not None and per_class is None:
+        total = at_least("examples", examples, 1)
+    else:
+        raise ValueError(
+            f"give either per_class or examples, got {per_class=} and {examples=}; per_class is "
+            "the number of each class, examples the number in all"
+        )
+    keys = np.random.PCG64([seed, len(given)])  # raw bits are the same everywhere, for ever
+    if distribution == "uniform":
+        counts = np.full(len(classes), total // len(classes))
+        counts[_shuffled(len(classes), keys)[: total % len(classes)]] += 1
+    elif distribution == "heavy-tailed":
+        counts = _heavy_tailed_counts(
+            available,
+            total,
+            keys,
+            frequent=at_least("frequent_classes", frequent_classes, 1),
+            mass=frequent_mass,
+            minimum=at_least("minimum", minimum, 0),
+        )
+    else:
+        counts = _exponential_counts(len(classes), per_class, total, imbalance)
+    short = counts > available
+    if short.any():
+        which = int(np.argmax(short))
+        raise ValueError(
+            f"{counts[which]} examples of class {classes[which]} are asked for, but the data hold "
+            f"{available[which]}; ask for fewer or give that class more"
+        )
+    order = _shuffled(len(given), keys)
+    order = order[np.argsort(class_of[order], kind="stable")]  # class by class, random within each
+    starts = np.cumsum(available) - available
+    chosen = [order[start : start + n] for start, n in zip(starts, counts, strict=True)]
+    return np.sort(np.concatenate(chosen)).astype(np.int64)
+
+
+def split(
+    labels: Labels, *, fraction: Number, seed: int = 0
+) -> tuple[Int64[ndarray, " first"], Int64[ndarray, " second"]]:
+    """Indices of two parts, the second with ``fraction`` of each class, both ascending.
+
+    Every class of at least two examples is in both parts; a class of one is in the first.
+
+    Args:
+        labels: Class of every example.
+        fraction: Share of the second part, above 0 and below 1.
+        seed: Key of all randomness.
+
+    Example:
+        >>> first, second = split([0, 0, 0, 0, 1, 1, 2], fraction=0.25)
+        >>> len(first), len(second)
+        (5, 2)
+    """
+    if not 0 < fraction < 1:
+        raise ValueError(f"the fraction of a split must lie between 0 and 1, got {fraction}")
+    given = class_labels(labels).numpy()
+    order = _shuffled(len(given), np.random.PCG64([seed, len(given)]))
+    is_second = np.zeros(len(given), dtype=bool)
+    for label in np.unique(given):
+        members = order[given[order] == label]
+        if len(members) > 1:
+            taken = min(max(round(fraction * len(members)), 1), len(members) - 1)
+            is_second[members[:taken]] = True
+    return np.flatnonzero(~is_second), np.flatnonzero(is_second)
+
+
+def last_split(
+    examples: int, *, fraction: Number = 0.2
+) -> tuple[Int64[ndarray, " first"], Int64[ndarray, " second"]]:
+    """Indices of all but the last ``fraction``, and of the rest: the paper's validation split.
+
+    Args:
+        examples: Number of examples.
+        fraction: Share of the second part, above 0 and below 1.
+    """
+    if not 0 < fraction < 1:
+        raise ValueError(f"the fraction of a split must lie between 0 and 1, got {fraction}")
+    cut = examples - round(fraction * at_least("examples", examples, 2))
+    return np.arange(cut), np.arange(cut, examples)
+
+
+def _heavy_tailed_counts(
+    available: Int64[ndarray, " classes"],
+    total: int,
+    keys: np.random.PCG64,
+    *,
+    frequent: int,
+    mass: Number,
+    minimum: int,
+) -> Int64[ndarray, " classes"]:
+    """Multinomial counts, none below ``minimum`` and none above what there is, adding up."""
+    classes = len(available)
+    if frequent >= classes or not 0 < mass < 1:
+        raise ValueError(
+            f"frequent_classes must be fewer than the {classes} classes and frequent_mass between "
+            f"0 and 1, got {frequent} and {mass}"
+        )
+    if total > available.sum() or total < minimum * classes or available.min() < minimum:
+        raise ValueError(
+            f"{total} examples with at least {minimum} of each of {classes} classes are asked for, "
+            f"but the classes hold {available.min()} to {available.max()}, {available.sum()} in "
+            "all; change examples or minimum"
+        )
+    shares = np.full(classes, (1 - mass) / (classes - frequent))
+    shares[_shuffled(classes, keys)[:frequent]] = mass / frequent
+    counts = np.zeros(classes, dtype=np.int64)
+    while (missing := total - counts.sum()) > 0:
+        room = np.where(counts < available, shares, 0.0)
+        uniform = (keys.random_raw(int(missing)) >> 11) * 2.0**-53
+        drawn = np.searchsorted(np.cumsum(room) / room.sum(), uniform, side="right")
+        counts += np.bincount(np.minimum(drawn, classes - 1), minlength=classes)
+        counts = np.minimum(counts, available)
+    counts = np.maximum(counts, minimum)
+    while counts.sum() > total:
+        counts[np.argmax(counts)] -= 1
+    return counts
+
+
+def _exponential_counts(
+    classes: int, per_class: int | None, total: int, imbalance: Number
+) -> Int64[ndarray, " classes"]:
+    """Counts that fall by the same factor from class to class."""
+    if not imbalance >= 1:
+        raise ValueError(
+            f"imbalance, the largest class over the smallest, must be at least 1, got {imbalance}"
+        )
+    decay = float(imbalance) ** (-np.arange(classes) / max(classes - 1, 1))
+    largest = total / decay.sum() if per_class is None else per_class
+    # A tiny step up, so that 5000 * 0.01 is 50 whatever the last bit of the power.
+    return np.maximum((largest * decay * (1 + 1e-12)).astype(np.int64), 1)
+
+
+def _shuffled(count: int, keys: np.random.PCG64) -> Int64[ndarray, " count"]:
+    """The integers below ``count`` in random order, from raw bits and a stable sort."""
+    return np.argsort(keys.random_raw(count), kind="stable")

@@ -1,0 +1,260 @@
+"""Tables: CSV and Parquet files, and columns turned into numbers."""
+
+import re
+import warnings
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float32, Shaped
+from numpy import ndarray
+
+from oddkout.checks import few
+
+_MISSING = "(missing)"
+
+
+def read_table(path: Path, *, target: str | None) -> tuple[Any, Shaped[ndarray, "..."]]:
+    """Read the feature columns of a table, as a pandas frame, and its labels.
+
+    Args:
+        path: A ``.csv`` or ``.parquet`` file.
+        target: Name of the column that holds the class.
+    """
+    frame = _read(path, target)
+    columns = [str(column) for column in frame.columns]
+    if target is None or target not in columns:
+        came = "none was named" if target is None else f"{target!r} is not there"
+        raise ValueError(
+            f"the column of {path} that holds the class must be named, but {came}; pass "
+            f"--target with one of {few(columns)}"
+        )
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"{path} must name every column once, got {few(columns)}")
+    if len(frame) == 0:
+        raise ValueError(f"{path} must hold at least one row under its header, got none")
+    if len(columns) == 1:
+        raise ValueError(f"{path} must hold features beside {target!r}, got no other column")
+    frame.columns = columns
+    return frame.drop(columns=target), _labels(path, target, frame[target])
+
+
+class TableEncoder:
+    """Columns as numbers, learned of the training part and repeated on whatever comes later.
+
+    Numbers are imputed by their median and standardised; text becomes one column per category
+    that was seen, all zero for one that was not, with a category for missing text. scikit-learn's
+    transformers do the work.
+
+    Args:
+        frame: Feature columns of the training part.
+        categorical: Columns to take as categories although they hold (some) numbers.
+
+    Attributes:
+        columns: Names of the columns it reads.
+        features: Names of the columns it puts out.
+        constant: Names of the columns that hold one value only.
+        missing: Number of missing cells per column that has any.
+    """
+
+    def __init__(self, frame: Any, *, categorical: Collection[str] = ()) -> None:
+        from sklearn.impute import SimpleImputer
+        from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+        if unknown := sorted(set(categorical) - set(frame.columns)):
+            raise ValueError(
+                f"categorical columns must be in the table, but {unknown} are not; it holds "
+                f"{few(frame.columns)}"
+            )
+        is_text = {name: name in categorical or _is_text(frame[name]) for name in frame.columns}
+        self.columns = tuple(frame.columns)
+        self._numeric = tuple(name for name in self.columns if not is_text[name])
+        self._text = tuple(name for name in self.columns if is_text[name])
+        self.constant = tuple(n for n in self.columns if frame[n].nunique(dropna=False) == 1)
+        gaps = frame.isna().sum()
+        self.missing = {name: int(gaps[name]) for name in self.columns if gaps[name]}
+
+        self._imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+        self._scaler, self._one_hot = StandardScaler(), None
+        if self._numeric:
+            with warnings.catch_warnings():  # an empty column is imputed by 0; `constant` names it
+                warnings.simplefilter("ignore")
+                numbers = self._imputer.fit_transform(self._numbers(frame))
+            self._scaler.fit(numbers)
+        if self._text:
+            self._one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+            self._one_hot.fit(self._texts(frame))
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns it puts out."""
+        if self._one_hot is None:
+            return self._numeric
+        pairs = zip(self._text, self._one_hot.categories_, strict=True)
+        return self._numeric + tuple(f"{name}={value}" for name, seen in pairs for value in seen)
+
+    def encode(self, frame: Any) -> Float32[ndarray, "rows features"]:
+        """Rows of a table as numbers; columns are found by name, in any order.
+
+        Args:
+            frame: A pandas frame that holds the columns of the training part, and maybe more.
+        """
+        if absent := [name for name in self.columns if name not in frame.columns]:
+            raise ValueError(
+                f"the table must hold the columns of the training data, but {few(absent)} are "
+                f"missing; it holds {few(frame.columns)}"
+            )
+        parts = []
+        if self._numeric:
+            parts.append(self._scaler.transform(self._imputer.transform(self._numbers(frame))))
+        if self._one_hot is not None:
+            parts.append(self._one_hot.transform(self._texts(frame)))
+        return np.concatenate(parts, axis=1).astype(np.float32)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that was learned, as plain values for JSON."""
+        seen = [] if self._one_hot is None else [c.tolist() for c in self._one_hot.categories_]
+        has_numbers = bool(self._numeric)
+        return {
+            "columns": list(self.columns),
+            "numeric": list(self._numeric),
+            "medians": self._imputer.statistics_.tolist() if has_numbers else [],
+            "means": self._scaler.mean_.tolist() if has_numbers else [],
+            "scales": self._scaler.scale_.tolist() if has_numbers else [],
+            "text": list(self._text),
+            "categories": seen,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "TableEncoder":
+        """The encoder that ``to_dict`` was taken of, to the bit.
+
+        Args:
+            values: What ``to_dict`` returned.
+        """
+        import pandas as pd
+
+        medians, text = values["medians"], values["text"]
+        # Learned anew of one row: its medians are the row, and its categories are set below.
+        row = dict(zip(values["numeric"], ([float(m)] for m in medians), strict=True))
+        row |= {name: [seen[0]] for name, seen in zip(text, values["categories"], strict=True)}
+        encoder = cls(pd.DataFrame(row)[values["columns"]], categorical=text)
+        if medians:
+            encoder._scaler.mean_ = np.array(values["means"])
+            encoder._scaler.scale_ = np.array(values["scales"])
+        if encoder._one_hot is not None:
+            encoder._one_hot.set_params(categories=[np.array(c) for c in values["categories"]])
+            encoder._one_hot.fit(np.array([[c[0] for c in values["categories"]]], dtype=object))
+        encoder.constant, encoder.missing = (), {}
+        return encoder
+
+    def _numbers(self, frame: Any) -> Shaped[ndarray, "..."]:
+        """The numeric columns, or raise if they hold words or infinities."""
+        columns = [_number_column(name, frame[name]) for name in self._numeric]
+        return np.stack(columns, axis=1)
+
+    def _texts(self, frame: Any) -> Shaped[ndarray, "..."]:
+        """The text columns, missing cells spelt out."""
+        columns = [
+            np.where(frame[name].isna(), _MISSING, frame[name].astype(str)).astype(object)
+            for name in self._text
+        ]
+        return np.stack(columns, axis=1)
+
+
+def _read(path: Path, target: str | None) -> Any:
+    """Read a file by its suffix, with the target as text."""
+    import pandas as pd
+
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}; check the path")
+    try:
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+        return pd.read_csv(path, dtype={target: str} if target else None, low_memory=False)
+    except pd.errors.EmptyDataError:
+        raise ValueError(
+            f"{path} must begin with a line of column names, got an empty file"
+        ) from None
+    except ImportError as missing:
+        raise ValueError(
+            f"reading {path} needs {missing.name}; pip install 'oddkout[data]'"
+        ) from None
+    # Damaged files end in exceptions of many kinds: the parser's, pyarrow's, the codec's.
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(f"{path} cannot be read as a table ({reason}); check the file") from None
+
+
+def _labels(path: Path, target: str, column: Any) -> Shaped[ndarray, "..."]:
+    """The target as integers if it holds nothing else, as text otherwise."""
+    if column.isna().any():
+        raise ValueError(
+            f"every row of {path} must have a class, but {target!r} is empty or NA in lines "
+            f"{_lines(column.isna())}; label or drop these rows"
+        )
+    names = np.array([str(value) for value in column.tolist()])
+    if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", name) for name in np.unique(names)):
+        return names.astype(np.int64)
+    distinct = np.unique(names)
+    if len(distinct) > 20 and all(_is_number(name) for name in distinct):
+        raise ValueError(
+            f"{target!r} of {path} must hold classes, but its {len(distinct)} different fractions "
+            "look like a measured quantity; choose another column, or cut it into classes first"
+        )
+    return names
+
+
+def _is_text(column: Any) -> bool:
+    """Whether a column holds text; raise if it holds text and numbers, or neither."""
+    kind = column.dtype.kind
+    if kind in "fiub":
+        return False
+    if kind in "mM":
+        raise ValueError(
+            f"column {column.name!r} must hold numbers or text, got dates; turn them into numbers, "
+            "e.g. days since a start"
+        )
+    present = column.dropna()
+    is_number = np.array([_is_number(value) for value in present], dtype=bool)
+    if 0 < is_number.sum() < len(present):
+        words = present[~is_number]
+        raise ValueError(
+            f"column {column.name!r} mixes {is_number.sum()} numbers with {len(words)} words such "
+            f"as {str(words.iloc[0])!r} in line {int(words.index[0]) + 2}; leave unknown cells "
+            "empty, or pass it as categorical"
+        )
+    return len(present) == 0 or not is_number.all()
+
+
+def _number_column(name: str, column: Any) -> Shaped[ndarray, "..."]:
+    """A column as float64, or raise if it holds words or infinities."""
+    import pandas as pd
+
+    numbers = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    words = np.isnan(numbers) & ~column.isna().to_numpy()
+    if words.any():
+        raise ValueError(
+            f"column {name!r} held numbers in the training data, but holds words in lines "
+            f"{_lines(words)}; leave unknown cells empty"
+        )
+    if np.isinf(numbers).any():
+        raise ValueError(
+            f"column {name!r} must be finite, but is infinite in lines {_lines(np.isinf(numbers))};"
+            " leave unknown cells empty"
+        )
+    return numbers
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _lines(is_bad: Any) -> str:
+    """Line numbers in the file: the header is line 1."""
+    return few((np.flatnonzero(is_bad) + 2).tolist())

@@ -1,0 +1,193 @@
+"""The doctor finds what was planted, and nothing else."""
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy.stats import binomtest
+
+from oddkout import Data, doctor
+from oddkout.cli import main
+from oddkout.diagnosis import clopper_pearson, null_ece
+
+
+def planted_csv(path, *, is_planted=True):
+    """Imbalanced rows; planted: 3 copies, one mislabelled, a class of one, a constant column."""
+    rng = np.random.default_rng(0)
+    rows = [[*rng.normal(size=3).round(6), "common"] for _ in range(150)]
+    rows += [[*rng.normal(size=3).round(6), "rare"] for _ in range(20)]
+    if is_planted:
+        rows += [rows[3], rows[4], [*rows[5][:3], "rare"], [9.0, 9.0, 9.0, "single"]]
+    constant = ["same" if is_planted else str(i % 3) for i in range(len(rows))]
+    lines = [f"{a},{b},{c},{k},{y}" for (a, b, c, y), k in zip(rows, constant, strict=True)]
+    path.write_text("a,b,c,constant,y\n" + "\n".join(lines))
+    return path
+
+
+def test_it_finds_exactly_what_was_planted(tmp_path):
+    planted = planted_csv(tmp_path / "planted.csv")
+    clean = planted_csv(tmp_path / "clean.csv", is_planted=False)
+    # A test file of its own keeps all copies in the training part.
+    test = tmp_path / "test.csv"
+    test.write_text("a,b,c,constant,y\n5,5,5,same,common\n6,6,6,same,rare\n")
+    findings = {f.code: f for f in doctor(planted, target="y", test=test).findings}
+    assert set(findings) == {
+        "singletons",
+        "duplicates-train",
+        "conflicting-labels",
+        "constant-columns",
+    }
+    assert "classes [single] have one training example" in findings["singletons"].text
+    assert findings["duplicates-train"].text.startswith("3 of 174 train examples repeat")
+    assert "1 examples occur with different labels, such as [common, rare]" in (
+        findings["conflicting-labels"].text
+    )
+    assert "columns [constant] hold one value only" in findings["constant-columns"].text
+    assert doctor(clean, target="y").findings == ()
+
+
+def test_copies_across_the_split_are_found(tmp_path):
+    path = planted_csv(tmp_path / "clean.csv", is_planted=False)
+    header, *rows = path.read_text().splitlines()
+    test = tmp_path / "test.csv"
+    test.write_text("\n".join([header, *rows[:2], "7,7,7,0,rare", "8,8,8,0,rare", "9,8,8,1,rare"]))
+    diagnosis = doctor(path, target="y", test=test)
+    assert [(f.code, f.severity) for f in diagnosis.findings] == [("duplicates-across", "warning")]
+    assert diagnosis.findings[0].text.startswith("2 of 5 test examples are in the training part")
+    leaked = doctor(path, target="y", test=path)
+    assert not leaked.is_trainable, "a test part that was trained on means nothing"
+
+
+def arrays(**changes):
+    rng = np.random.default_rng(1)
+    values = {
+        "name": "arrays",
+        "x_train": rng.normal(size=(60, 4)),
+        "y_train": np.repeat([0, 1, 2], [40, 15, 5]),
+        "x_test": rng.normal(size=(30, 4)),
+        "y_test": np.repeat([0, 1, 2], 10),
+        "classes": ("a", "b", "c"),
+    }
+    return Data(**values | changes)
+
+
+def test_numbers_are_what_they_say():
+    diagnosis = doctor(arrays())
+    assert diagnosis.train_examples == {"a": 40, "b": 15, "c": 5}
+    assert diagnosis.imbalance == 8
+    # 60 sets of 3 members: a class is the pair of 20 sets (2 members) and odd in 20 (1 member).
+    assert diagnosis.repeats == pytest.approx((20 * 2 + 20 * 1) / 5)
+    assert {s.setting: s.value for s in diagnosis.suggestions} == {
+        "k": 1,
+        "classes_per_batch": 3,
+        "examples_per_class": 6,
+        "folds": 5,
+    }
+    exact = binomtest(27, 30).proportion_ci(method="exact")
+    assert diagnosis.accuracy_interval == pytest.approx((exact.low, exact.high))
+
+
+def test_values_that_are_not_finite_are_fatal():
+    x = np.random.default_rng(2).normal(size=(60, 4))
+    x[7, 1], x[9, 2] = np.nan, np.inf
+    findings = doctor(arrays(x_train=x)).findings
+    assert [f.code for f in findings] == ["non-finite"]
+    assert "at [7, 9]" in findings[0].text
+
+
+def test_a_class_without_training_examples_is_fatal():
+    diagnosis = doctor(arrays(y_train=np.repeat([0, 1], [40, 20])))
+    assert [f.code for f in diagnosis.findings] == ["absent-classes"]
+
+
+def test_constant_columns_of_arrays_are_numbered():
+    x = np.random.default_rng(2).normal(size=(60, 4))
+    x[:, 2] = 3.0
+    assert "columns [2] hold one value" in doctor(arrays(x_train=x)).findings[0].text
+    assert not doctor(arrays(x_train=np.ones((60, 4)) * x[:, :1] * 0)).is_trainable
+
+
+def test_the_null_level_falls_as_it_should():
+    """E|gap| of a bin of n / 15 examples is about sqrt(2 / pi) sd, and sd falls with sqrt(n)."""
+    levels = {n: null_ece(n, classes=10) for n in (50, 100, 500, 1000)}
+    assert levels[100] == pytest.approx(0.12, abs=0.02)
+    assert levels[1000] == pytest.approx(0.037, abs=0.005)
+    confidence = np.linspace(0.1, 1, 10_001)
+    gaps = math.sqrt(2 / math.pi) * np.sqrt((confidence * (1 - confidence)).mean() * 15 / 0.9 / 15)
+    assert null_ece(20_000, classes=10, draws=50) == pytest.approx(
+        gaps * math.sqrt(14 / 20_000), rel=0.1
+    )
+
+
+@pytest.mark.parametrize(("right", "examples"), [(0, 10), (10, 10), (3, 7), (450, 500)])
+def test_intervals_are_exact(right, examples):
+    exact = binomtest(right, examples).proportion_ci(method="exact")
+    assert clopper_pearson(right, examples) == pytest.approx((exact.low, exact.high))
+
+
+def test_images_that_are_files_are_looked_over_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("oddkout.data.images._MANY_FILES", 3)
+    for c, name in enumerate(("cat", "dog")):
+        (tmp_path / name).mkdir()
+        for i in range(10):
+            Image.new("L", (5, 5), color=50 * c + i % 9).save(tmp_path / name / f"{i}.png")
+    diagnosis = doctor(tmp_path, test_size=0.3)
+    codes = {finding.code for finding in diagnosis.findings}
+    assert codes <= {"duplicates-train", "duplicates-test", "duplicates-across"}
+    assert codes, "two images of each class are the same"
+
+
+def test_the_command_prints_text_or_json_and_its_exit_code_tells(tmp_path, capsys):
+    planted = planted_csv(tmp_path / "planted.csv")
+    assert main(["doctor", str(planted), "--target", "y"]) == 1
+    text = capsys.readouterr().out
+    assert "fatal    classes [single] have one training example" in text
+    assert "suggested k = 1: " in text
+    clean = planted_csv(tmp_path / "clean.csv", is_planted=False)
+    assert main(["doctor", str(clean), "--target", "y", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["is_trainable"] is True
+    assert report["train_examples"] == {"common": 120, "rare": 16}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["doctor", "nothing.csv"], "oddkout: there is no file nothing.csv and no data set"),
+        (["doctor"], "oddkout: Missing argument"),
+        (["doctor", "digits", "--test-size", "many"], "oddkout: Invalid value"),
+        (["doctor", "digits", "--nothing"], "oddkout: No such option"),
+        (["data", "path", "imagenet"], "known data sets are digits, mnist"),
+        (["data", "fetch", "digits"], "digits comes with scikit-learn"),
+        (["nothing"], "oddkout: No such command"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, text, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1
+
+
+def test_the_data_command_lists_and_finds(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("ODDKOUT_DATA", raising=False)
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
+    assert main(["data", "list"]) == 0
+    assert "not here; run: oddkout data fetch mnist" in capsys.readouterr().out
+    (tmp_path / "mnist.npz").touch()
+    assert main(["data", "path", "mnist", "--data-dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "mnist.npz")
+    assert main(["data", "list", "--json", "--data-dir", str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out)["mnist"].endswith("mnist.npz")
+    assert main(["data", "path", "mnist"]) == 2
+
+
+def test_the_program_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "oddkout", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("oddkout ")
