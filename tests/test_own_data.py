@@ -132,6 +132,7 @@ ROWS = "\n".join(f"{i},{i % 5},{'ab'[i % 2]}" for i in range(20))
             "y",
             "30 different fractions look like a measured quantity",
         ),
+        ("u,y\n1,a\n2,b\n", "y", r"none of the classes \[a, b\] has 2 examples; give more"),
         ("u,y\n1,a,7,8,9\n2,b\n3,b,4,5,6,7,8\n", "y", "cannot be read as a table"),
     ],
 )

@@ -30,7 +30,10 @@ def read_cifar_batch(
     batch = unpickle_plain(content, name=str(path))
     if not isinstance(batch, dict):
         raise ValueError(f"{path} is no CIFAR batch: it holds {type(batch).__name__}, not a dict")
-    named = {key.decode() if isinstance(key, bytes) else key: batch[key] for key in batch}
+    named = {
+        key.decode("latin1") if isinstance(key, bytes) else key: value
+        for key, value in batch.items()
+    }
     pixels, labels = named.get("data"), named.get("fine_labels", named.get("labels"))
     if not (
         isinstance(pixels, _Array)

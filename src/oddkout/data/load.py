@@ -169,6 +169,11 @@ def _split(
 ) -> tuple[Any, Any, tuple[str, ...]]:
     """A stratified split, with a note on classes that cannot be in both parts."""
     first, second = split(y, fraction=test_size, seed=seed)
+    if len(second) == 0:
+        raise ValueError(
+            f"a part of the data is kept for the test, but none of the classes {few(classes)} has "
+            "2 examples; give more examples, or a test file with --test"
+        )
     lonely = [classes[c] for c in np.flatnonzero(np.bincount(y, minlength=len(classes)) == 1)]
     notes = (f"classes {few(lonely)} occur once: kept for training, so they cannot be tested",)
     return first, second, notes if lonely else ()

@@ -171,7 +171,11 @@ def _read(path: Path, target: str | None) -> Any:
         raise FileNotFoundError(f"there is no file {path}; check the path")
     try:
         if path.suffix == ".parquet":
-            return pd.read_parquet(path)
+            from pyarrow import parquet
+
+            table = parquet.read_table(path)
+            table.validate(full=True)  # text that is none would come up later, and elsewhere
+            return table.to_pandas()
         return pd.read_csv(path, dtype={target: str} if target else None, low_memory=False)
     except pd.errors.EmptyDataError:
         raise ValueError(
