@@ -11,6 +11,7 @@ from ratio import line, quartiles
 from torch import nn
 
 import oddkout as oko
+from oddkout.models import build_model
 
 
 def plain_python_sets(labels: list[int], k: int):
@@ -32,16 +33,12 @@ def plain_python_sets(labels: list[int], k: int):
     return draw
 
 
-def paper_cnn() -> nn.Sequential:
-    """The paper's network for 28 x 28 images."""
-    layers: list[nn.Module] = []
-    for channels_in, channels in ((1, 32), (32, 64), (64, 128)):
-        layers += [nn.Conv2d(channels_in, channels, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2)]
-    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(1152, 128), nn.ReLU(), nn.Linear(128, 10))
+def paper_cnn() -> nn.Module:
+    generator = torch.Generator().manual_seed(0)
+    return build_model("cnn", shape=(1, 28, 28), classes=10, generator=generator)
 
 
 def training_step(criterion, images, labels, has_odd_head: bool = False):
-    torch.manual_seed(0)
     model = oko.with_odd_head(paper_cnn()) if has_odd_head else paper_cnn()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9, nesterov=True)
 

@@ -1,0 +1,79 @@
+"""Networks by name: the paper's CNN and ResNets, an MLP for tables, and anybody's own."""
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from oddkout.models.cnn import cnn
+from oddkout.models.initialise import initialise
+from oddkout.models.mlp import mlp
+from oddkout.models.resnet import BLOCKS, ResNet
+
+NAMES = ("auto", "mlp", "cnn", *BLOCKS)
+
+__all__ = ["NAMES", "ResNet", "build_model", "cnn", "initialise", "mlp"]
+
+
+def build_model(
+    name: str, *, shape: tuple[int, ...], classes: int, generator: torch.Generator
+) -> nn.Module:
+    """Build a network for examples of a shape, its weights drawn from the generator.
+
+    Args:
+        name: ``"mlp"``, ``"cnn"``, ``"resnet18"``, ``"resnet34"``; ``"auto"`` for what fits the
+            shape: an MLP for features and images below 16 x 16, the CNN for grey images, ResNet18
+            for others; or ``"package.module:factory"``, a function or class that is called with
+            those of ``shape`` and ``classes`` that it names and returns a module. A module of
+            one's own keeps the weights it was made with.
+        shape: Shape of one example: (features,), or (channels, height, width).
+        classes: Number of classes.
+        generator: Source of the weights.
+
+    Example:
+        >>> model = build_model("auto", shape=(1, 28, 28), classes=10, generator=torch.Generator())
+        >>> model(torch.zeros(2, 1, 28, 28)).shape
+        torch.Size([2, 10])
+    """
+    if ":" in name:
+        return _own_model(name, shape=shape, classes=classes)
+    if name not in NAMES:
+        raise ValueError(
+            f"a model is one of {', '.join(NAMES)} or package.module:factory, got {name!r}"
+        )
+    if name == "auto":
+        is_small = len(shape) != 3 or min(shape[1:]) < 16
+        name = "mlp" if is_small else "cnn" if shape[0] == 1 else "resnet18"
+    if name == "mlp":
+        return initialise(mlp(features=torch.Size(shape).numel(), classes=classes), generator)
+    if len(shape) != 3:
+        raise ValueError(
+            f"{name} needs images of shape (channels, height, width), got examples of shape "
+            f"{tuple(shape)}; use mlp"
+        )
+    channels, height, width = shape
+    if name == "cnn":
+        model: nn.Module = cnn(channels=channels, height=height, width=width, classes=classes)
+    else:
+        model = ResNet(BLOCKS[name], channels=channels, classes=classes)
+    return initialise(model, generator)
+
+
+def _own_model(name: str, **known: Any) -> nn.Module:
+    """Call a factory of the user's, named by module and attribute."""
+    module, _, attribute = name.partition(":")
+    try:
+        factory: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"model {name!r} must name a function as package.module:function, but {error}; check "
+            "the spelling, and that the package is installed or in the current folder"
+        ) from None
+    wanted = inspect.signature(factory).parameters
+    model = factory(**{key: value for key, value in known.items() if key in wanted})
+    if not isinstance(model, nn.Module):
+        raise ValueError(f"model {name!r} must return an nn.Module, got {type(model).__name__}")
+    return model

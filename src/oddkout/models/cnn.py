@@ -1,0 +1,35 @@
+"""The paper's network for small grey images."""
+
+from collections import OrderedDict
+
+from torch import nn
+
+
+def cnn(*, channels: int, height: int, width: int, classes: int) -> nn.Sequential:
+    """Three 3 x 3 convolutions of 32, 64, 128 channels, each with ReLU and 2 x 2 average pooling.
+
+    Then a dense layer of 128 with ReLU, and one to the classes.
+
+    Args:
+        channels: Channels of the images.
+        height: Their height, at least 8.
+        width: Their width, at least 8.
+        classes: Number of classes.
+    """
+    if min(height, width) < 8:
+        raise ValueError(
+            f"the CNN halves images three times, so they must be at least 8 x 8, got {height} x "
+            f"{width}; use the MLP"
+        )
+    layers: OrderedDict[str, nn.Module] = OrderedDict()
+    inputs = channels
+    for number, outputs in enumerate((32, 64, 128), start=1):
+        layers[f"conv{number}"] = nn.Conv2d(inputs, outputs, 3, padding=1)
+        layers[f"relu{number}"] = nn.ReLU()
+        layers[f"pool{number}"] = nn.AvgPool2d(2)
+        inputs = outputs
+    layers["flatten"] = nn.Flatten()
+    layers["dense"] = nn.Linear(128 * (height // 8) * (width // 8), 128)
+    layers["relu4"] = nn.ReLU()
+    layers["out"] = nn.Linear(128, classes)
+    return nn.Sequential(layers)

@@ -1,0 +1,68 @@
+"""Residual networks for 32 x 32 images: a 3 x 3 stem instead of the 7 x 7 one of ImageNet."""
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class Block(nn.Module):
+    """Two 3 x 3 convolutions with batch norm, added to their input (He et al., CVPR 2016)."""
+
+    def __init__(self, inputs: int, outputs: int, *, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1, bias=False)
+        self.norm1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
+        self.norm2 = nn.BatchNorm2d(outputs)
+        self.shortcut = (
+            nn.Identity()
+            if stride == 1 and inputs == outputs
+            else nn.Sequential(
+                nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs)
+            )
+        )
+
+    def forward(
+        self, x: Float[Tensor, "images inputs height width"]
+    ) -> Float[Tensor, "images outputs new_height new_width"]:
+        """Residual plus shortcut."""
+        residual = F.relu(self.norm1(self.conv1(x)))
+        return F.relu(self.norm2(self.conv2(residual)) + self.shortcut(x))
+
+
+class ResNet(nn.Module):
+    """Four stages of blocks at widths 1, 2, 4, 8 times the first, halving the image between them.
+
+    Args:
+        blocks: Number of blocks of each stage: (2, 2, 2, 2) is ResNet18, (3, 4, 6, 3) ResNet34.
+        channels: Channels of the images.
+        classes: Number of classes.
+        width: Channels of the first stage; 64 is the published one.
+    """
+
+    def __init__(
+        self, blocks: tuple[int, int, int, int], *, channels: int, classes: int, width: int = 64
+    ) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(channels, width, 3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(width)
+        stages: list[nn.Module] = []
+        inputs = width
+        for stage, count in enumerate(blocks):
+            for number in range(count):
+                stride = 2 if stage > 0 and number == 0 else 1
+                stages.append(Block(inputs, width << stage, stride=stride))
+                inputs = width << stage
+        self.blocks = nn.Sequential(*stages)
+        self.out = nn.Linear(inputs, classes)
+
+    def forward(
+        self, x: Float[Tensor, "images channels height width"]
+    ) -> Float[Tensor, "images classes"]:
+        """Logits: stem, blocks, mean over the image, linear layer."""
+        features = self.blocks(F.relu(self.norm(self.conv(x))))
+        logits: Tensor = self.out(features.mean(dim=(2, 3)))
+        return logits
+
+
+BLOCKS = {"resnet18": (2, 2, 2, 2), "resnet34": (3, 4, 6, 3)}
