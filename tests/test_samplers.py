@@ -78,7 +78,7 @@ def test_batches_differ_between_steps_epochs_ranks_and_seeds_and_repeat_otherwis
     sampler.set_epoch(1)
     assert list(sampler) == epochs[1]
     ranks = [list(make(num_replicas=2, rank=rank)) for rank in (0, 1)]
-    assert not {map(tuple, ranks[0])} & {map(tuple, ranks[1])}
+    assert not set(map(tuple, ranks[0])) & set(map(tuple, ranks[1]))
     assert list(make(seed=1)) != first
 
 
