@@ -173,6 +173,21 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, text, capsys):
     assert error.count("\n") == 1
 
 
+def test_a_missing_extra_is_named(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    assert main(["doctor", "digits"]) == 2
+    assert "this needs sklearn.datasets; run: pip install 'oddkout[all]'" in capsys.readouterr().err
+
+
+def test_an_interrupted_command_says_so(monkeypatch, capsys):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("oddkout.doctor", interrupt)
+    assert main(["doctor", "digits"]) == 130
+    assert capsys.readouterr().err == "oddkout: interrupted\n"
+
+
 def test_the_data_command_lists_and_finds(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("ODDKOUT_DATA", raising=False)
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")

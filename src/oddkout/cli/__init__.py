@@ -26,9 +26,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except (ValueError, OSError) as error:
         return _failed(str(error))
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("oddkout"):
+            raise
+        return _failed(f"this needs {missing.name}; run: pip install 'oddkout[all]'")
     except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    if code == 130:  # which is what Typer makes of Ctrl-C, too
         print("oddkout: interrupted", file=sys.stderr)
-        return 130
     return code if isinstance(code, int) else 0
 
 
