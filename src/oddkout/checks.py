@@ -10,6 +10,9 @@ from torch import Tensor
 # Labels come in many forms and often wrong; ``class_labels`` says how, so nothing does before it.
 Labels: TypeAlias = Any
 
+# So do predictions: lists, arrays or tensors, which ``prediction_matrix`` reads.
+Matrix: TypeAlias = Any
+
 # Where a float is due, people write 2 as well; the run-time type checker of the tests is strict.
 Number: TypeAlias = float | int
 
@@ -96,6 +99,54 @@ def finite_logits(logits: Tensor) -> Tensor:
                 "learning rate, clip gradients, or look for non-finite inputs"
             )
     return logits
+
+
+def prediction_matrix(name: str, values: Matrix) -> Tensor:
+    """Return ``values`` as a float tensor of examples x classes, or raise if they are none.
+
+    Half precision and whole numbers become float32; arrays and tensors of floats are not copied.
+    """
+    try:
+        given = values if isinstance(values, Tensor) else np.require(values, requirements="W")
+        tensor: Tensor = torch.as_tensor(given).detach()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"{name} must be a table of numbers, one row per example, but they cannot be read as "
+            f"such ({error}); look for text and for rows of different lengths"
+        ) from None
+    if tensor.ndim != 2 or tensor.is_complex():
+        raise ValueError(
+            f"{name} must be real numbers of shape (examples, classes), got {tensor.dtype} of "
+            f"shape {tuple(tensor.shape)}; flatten further axes into examples"
+        )
+    if len(tensor) == 0:
+        raise ValueError(f"{name} must hold at least one example, got none; check what you read")
+    if tensor.shape[1] < 2:
+        raise ValueError(
+            f"{name} must have a column for each of at least 2 classes, got {tensor.shape[1]}; "
+            "write a single probability p as the columns 1 - p and p"
+        )
+    exact: torch.dtype = torch.promote_types(tensor.dtype, torch.float32)
+    return tensor.to(exact)
+
+
+def matching_labels(labels: Labels, *, examples: int, classes: int) -> Tensor:
+    """Return ``labels`` as int64, or raise unless there is one of ``classes`` per example."""
+    found = class_labels(labels)
+    if len(found) != examples:
+        raise ValueError(
+            f"predictions and labels must be of the same examples, got {examples} rows of "
+            f"predictions and {len(found)} labels; pass the labels in the order of the rows"
+        )
+    wrong = ((found < 0) | (found >= classes)).nonzero().flatten()
+    if len(wrong):
+        row = int(wrong[0])
+        raise ValueError(
+            f"labels must lie in 0 .. {classes - 1}, one column of predictions per class, but "
+            f"example {row} has label {int(found[row])}; number the classes from 0 in the order "
+            "of the columns"
+        )
+    return found
 
 
 def few(values: Collection[Any]) -> str:

@@ -1,5 +1,56 @@
-"""Measures of how good and how honest predicted probabilities are."""
+"""Measures of how good and how honest predicted probabilities are.
 
-from oddkout.metrics.calibration import expected_calibration_error
+Predictions are lists, arrays or tensors, given as ``probs`` or as ``logits``: what they are is said
+by the name of the argument and never guessed. Measures of probabilities take ``probs`` first, those
+of logarithms ``logits``; either takes the other by its name. Means and errors come as tensors
+without axes.
+"""
 
-__all__ = ["expected_calibration_error"]
+from oddkout.metrics.accuracies import (
+    accuracy,
+    balanced_accuracy,
+    frequency_groups,
+    per_class_accuracy,
+)
+from oddkout.metrics.brier import brier_decomposition, brier_score
+from oddkout.metrics.calibration import (
+    classwise_calibration_error,
+    debiased_calibration_error,
+    expected_calibration_error,
+    maximum_calibration_error,
+)
+from oddkout.metrics.entropies import (
+    cross_entropy,
+    entropy,
+    entropy_gap,
+    negative_log_likelihood,
+    relative_cross_entropy,
+)
+from oddkout.metrics.intervals import clopper_pearson
+from oddkout.metrics.ranking import correctness_auroc, risk_coverage
+from oddkout.metrics.reliability import ReliabilityCurve, reliability_curve
+from oddkout.metrics.smooth import smooth_calibration_error
+
+__all__ = [
+    "ReliabilityCurve",
+    "accuracy",
+    "balanced_accuracy",
+    "brier_decomposition",
+    "brier_score",
+    "classwise_calibration_error",
+    "clopper_pearson",
+    "correctness_auroc",
+    "cross_entropy",
+    "debiased_calibration_error",
+    "entropy",
+    "entropy_gap",
+    "expected_calibration_error",
+    "frequency_groups",
+    "maximum_calibration_error",
+    "negative_log_likelihood",
+    "per_class_accuracy",
+    "relative_cross_entropy",
+    "reliability_curve",
+    "risk_coverage",
+    "smooth_calibration_error",
+]

@@ -1,38 +1,213 @@
 """Calibration errors: how far confidence is from accuracy."""
 
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from oddkout.checks import at_least
+from oddkout.checks import Labels, Matrix, at_least, one_of
+from oddkout.metrics.predictions import Predictions, read
+
+Binning = Literal["equal-width", "equal-mass"]
+
+
+@dataclass(frozen=True)
+class BinSums:
+    """What the examples of each bin add up to; axis 0 are the bins, further axes are free.
+
+    Every binned error is a function of these three, so that an estimate, its bootstrap replicates
+    and its null level are computed by one line of code.
+    """
+
+    count: Tensor
+    confidence: Tensor
+    hits: Tensor
+
+    @property
+    def gap(self) -> Tensor:
+        """Sum of confidence less hits."""
+        return self.confidence - self.hits
+
+    def expected_error(self) -> Tensor:
+        """Mean gap between confidence and accuracy, weighted by the examples in a bin."""
+        return self.gap.abs().sum(dim=0) / self.count.sum(dim=0)
+
+    def maximum_error(self) -> Tensor:
+        """Largest gap between confidence and accuracy of a bin that is not empty."""
+        return (self.gap.abs() / self.count.clamp_min(1)).amax(dim=0)
+
+    def debiased_error(self) -> Tensor:
+        """Root of the mean squared gap less what chance alone adds to it."""
+        accuracy = self.hits / self.count.clamp_min(1)
+        chance = accuracy * (1 - accuracy) / (self.count - 1).clamp_min(1)
+        squared = (self.gap / self.count.clamp_min(1)) ** 2 - chance
+        # One example says nothing of its own spread, so its bin weighs nothing.
+        weight = torch.where(self.count > 1, self.count, 0)
+        total = weight.sum(dim=0).clamp_min(1)
+        return ((weight * squared).sum(dim=0) / total).clamp_min(0).sqrt()
 
 
 def expected_calibration_error(
-    probs: Float[Tensor, "examples classes"],
-    labels: Int[Tensor, " examples"],
+    probs: Matrix = None,
+    labels: Labels = None,
     *,
+    logits: Matrix = None,
     bins: int = 15,
+    binning: Binning = "equal-width",
 ) -> Float[Tensor, ""]:
-    """Mean gap between confidence and accuracy over equal-width bins of confidence.
+    """Mean gap between confidence and accuracy over bins of confidence.
 
-    Bin b holds the confidences in ``(b / bins, (b + 1) / bins]``. Empty bins weigh nothing.
+    Equal-width bin b holds the confidences in ``(b / bins, (b + 1) / bins]``. Equal-mass bins hold
+    as many examples each, but equal confidences are never torn apart. Empty bins weigh nothing.
+    Confidence is the highest probability; of equals the first is the prediction.
 
     Args:
-        probs: Class probabilities; every row sums to 1.
+        probs: Class probabilities, of shape (examples, classes); every row sums to 1.
         labels: True classes.
-        bins: Number of bins on [0, 1].
+        logits: Instead of ``probs``: what goes into the softmax.
+        bins: Number of bins.
+        binning: ``"equal-width"`` or ``"equal-mass"``.
 
     Example:
         Three of four right at confidence 0.75 is perfect calibration.
 
-        >>> import torch
         >>> probs = torch.tensor([[0.75, 0.25]]).expand(4, 2)
-        >>> expected_calibration_error(probs, torch.tensor([0, 0, 0, 1]))
-        tensor(0.)
+        >>> expected_calibration_error(probs, [0, 0, 0, 1]).item()
+        0.0
     """
+    sums = _top_bin_sums(read(probs=probs, logits=logits, labels=labels), bins, binning)
+    return sums.expected_error()
+
+
+def maximum_calibration_error(
+    probs: Matrix = None,
+    labels: Labels = None,
+    *,
+    logits: Matrix = None,
+    bins: int = 15,
+    binning: Binning = "equal-width",
+) -> Float[Tensor, ""]:
+    """Largest gap between confidence and accuracy of any bin; see ``expected_calibration_error``.
+
+    Example:
+        The bin of the two confidences 0.75, one of them right, is off by a quarter.
+
+        >>> probs = torch.tensor([[0.75, 0.25], [0.75, 0.25], [0.0, 1.0]])
+        >>> maximum_calibration_error(probs, [0, 1, 1]).item()
+        0.25
+    """
+    sums = _top_bin_sums(read(probs=probs, logits=logits, labels=labels), bins, binning)
+    return sums.maximum_error()
+
+
+def debiased_calibration_error(
+    probs: Matrix = None,
+    labels: Labels = None,
+    *,
+    logits: Matrix = None,
+    bins: int = 15,
+    binning: Binning = "equal-mass",
+) -> Float[Tensor, ""]:
+    """Root-mean-square calibration error less the part that chance adds (Kumar et al., 2019).
+
+    The mean square is unbiased; where chance explains more than there is, the error is 0. Bins
+    with one example weigh nothing.
+
+    Example:
+        Two of four right at confidence 1: sqrt(0.5 ** 2 - 0.5 * 0.5 / 3) = sqrt(1 / 6).
+
+        >>> probs = torch.tensor([[1.0, 0.0]]).expand(4, 2)
+        >>> round(debiased_calibration_error(probs, [0, 0, 1, 1]).item(), 4)
+        0.4082
+    """
+    sums = _top_bin_sums(read(probs=probs, logits=logits, labels=labels), bins, binning)
+    return sums.debiased_error()
+
+
+def classwise_calibration_error(
+    probs: Matrix = None,
+    labels: Labels = None,
+    *,
+    logits: Matrix = None,
+    bins: int = 15,
+) -> Float[Tensor, ""]:
+    """Mean over classes of the calibration error of "is it this class?" (Kull et al., 2019).
+
+    It sees what confidence alone hides: a class that is promised too often. Bins are of equal
+    width and closed on the right; a probability of 0 falls into the first.
+
+    Example:
+        Class 0 is promised with 0.75 and comes half the time; class 1 with 0.25 likewise.
+
+        >>> probs = torch.tensor([[0.75, 0.25]]).expand(4, 2)
+        >>> classwise_calibration_error(probs, [0, 0, 1, 1]).item()
+        0.25
+    """
+    sums = classwise_bin_sums(read(probs=probs, logits=logits, labels=labels), bins=bins)
+    return sums.expected_error().mean()
+
+
+def bin_of_confidence(
+    confidence: Float[Tensor, "*shape"], *, bins: int, binning: Binning = "equal-width"
+) -> Int[Tensor, "*shape"]:
+    """Bin of every confidence; bins are closed on the right."""
+    edges = bin_edges(confidence, bins=bins, binning=binning)
+    return torch.bucketize(confidence.contiguous(), edges[1:-1].contiguous())
+
+
+def bin_edges(
+    confidence: Float[Tensor, "*shape"], *, bins: int, binning: Binning = "equal-width"
+) -> Float[Tensor, " edges"]:
+    """The ``bins + 1`` limits of the bins, from 0 to 1, in the precision of the confidences."""
     at_least("bins", bins, 1)
-    confidence, predicted = probs.max(dim=1)
-    gap = (predicted == labels).to(probs.dtype) - confidence
-    # ceil(confidence * bins) - 1 makes the bins closed on the right.
-    bin_of = (confidence * bins).ceil().long().sub(1).clamp(0, bins - 1)
-    gap_per_bin = probs.new_zeros(bins).index_add_(0, bin_of, gap)
-    return gap_per_bin.abs().sum() / len(labels)
+    one_of("binning", binning, get_args(Binning))
+    steps = torch.arange(bins + 1, dtype=torch.float64, device=confidence.device)
+    edges = (steps / bins).to(confidence.dtype)
+    if binning == "equal-mass":
+        ranked = confidence.flatten().sort().values
+        last = (steps[1:-1] * len(ranked) / bins).ceil().long() - 1  # last example of each bin
+        edges[1:-1] = ranked[last.clamp_min(0)]
+    return edges
+
+
+def bin_sums(
+    confidence: Float[Tensor, " examples"],
+    hits: Float[Tensor, " examples"],
+    bin_of: Int[Tensor, " examples"],
+    *,
+    bins: int,
+) -> BinSums:
+    """Add up what falls into each bin, in double precision."""
+    zeros = confidence.new_zeros(bins, dtype=torch.float64)
+    return BinSums(
+        count=bin_of.bincount(minlength=bins).to(torch.float64),
+        confidence=zeros.index_add(0, bin_of, confidence.double()),
+        hits=zeros.index_add(0, bin_of, hits.double()),
+    )
+
+
+def classwise_bin_sums(predictions: Predictions, *, bins: int) -> BinSums:
+    """Sums of shape (bins, classes): of a class's probabilities, and of where it is true."""
+    classes = predictions.shape[1]
+    labels = predictions.true_classes
+    zeros = predictions.values.new_zeros(bins * classes, dtype=torch.float64)
+    sums = BinSums(zeros, zeros.clone(), zeros.clone())
+    for place, probs in predictions.probability_blocks():
+        columns = torch.arange(classes, device=probs.device)
+        key = bin_of_confidence(probs, bins=bins) * classes + columns
+        flat = key.flatten()
+        sums.count.add_(flat.bincount(minlength=bins * classes))
+        sums.confidence.index_add_(0, flat, probs.flatten().double())
+        true_key = key.gather(1, labels[place, None]).flatten()
+        sums.hits.add_(true_key.bincount(minlength=bins * classes))
+    parts = (sums.count, sums.confidence, sums.hits)
+    return BinSums(*(part.view(bins, classes) for part in parts))
+
+
+def _top_bin_sums(predictions: Predictions, bins: int, binning: Binning) -> BinSums:
+    """Sums over bins of the highest probability."""
+    confidence, hits = predictions.confidence_and_hits()
+    bin_of = bin_of_confidence(confidence, bins=bins, binning=binning)
+    return bin_sums(confidence, hits, bin_of, bins=bins)
