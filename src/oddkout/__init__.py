@@ -5,9 +5,10 @@ from sets, two examples of one class and k of others; logits are summed over the
 class is to be predicted. Write ``import oddkout as oko``.
 """
 
-from oddkout import metrics
+from oddkout import calibrators, metrics
 from oddkout.data import Data, as_tensor, last_split, load_data, split, subset
 from oddkout.diagnosis import Diagnosis, doctor
+from oddkout.evaluation import evaluate
 from oddkout.heads import with_odd_head, without_odd_head
 from oddkout.losses import (
     OddKOutLoss,
@@ -29,8 +30,10 @@ __all__ = [
     "OddKOutBatchSampler",
     "OddKOutLoss",
     "as_tensor",
+    "calibrators",
     "class_weights",
     "doctor",
+    "evaluate",
     "focal_loss",
     "last_split",
     "load_data",

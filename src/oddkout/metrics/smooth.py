@@ -10,8 +10,8 @@ from oddkout.checks import Labels, Matrix
 from oddkout.metrics.predictions import read
 
 # Cells of [0, 1] on which the gaps are smoothed, and halvings of the search for the bandwidth.
-CELLS = 512
-_HALVINGS = 12
+CELLS = 256
+_HALVINGS = 8
 
 
 def smooth_calibration_error(
@@ -59,9 +59,15 @@ def smoothed_error(gaps: Float[ndarray, "cells replicates"]) -> Float[ndarray, "
         damped = cosines * np.exp(-0.5 * (frequency * bandwidth) ** 2)
         return np.asarray(np.abs(idct(damped, axis=0, norm="ortho")).sum(axis=0))
 
-    low, high = np.zeros_like(gaps[0]), np.ones_like(gaps[0])
-    for _ in range(_HALVINGS):  # the error falls as the bandwidth grows: one crossing
+    # The error falls from the sum of the gaps' sizes to the size of their sum as the bandwidth
+    # grows: it crosses the bandwidth once in between. Halve, then go straight to the crossing.
+    low, high = np.abs(gaps.sum(axis=0)), np.abs(gaps).sum(axis=0)
+    below, above = low - error(low), high - error(high)
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        is_too_narrow = middle < error(middle)
-        low, high = np.where(is_too_narrow, middle, low), np.where(is_too_narrow, high, middle)
-    return error((low + high) / 2)
+        excess = middle - error(middle)
+        is_narrow = excess < 0
+        low, high = np.where(is_narrow, middle, low), np.where(is_narrow, high, middle)
+        below, above = np.where(is_narrow, excess, below), np.where(is_narrow, above, excess)
+    slope = np.maximum(above - below, np.finfo(gaps.dtype).tiny)
+    return np.asarray(np.clip(high - above * (high - low) / slope, low, high))

@@ -1,0 +1,23 @@
+"""Calibrators: modules from logits to better logits, fitted on examples the model has not seen."""
+
+from oddkout.calibrators.calibrator import Calibrator
+from oddkout.calibrators.cross_fitting import (
+    CrossFittedTemperature,
+    cross_fitted_temperature,
+    fold_numbers,
+)
+from oddkout.calibrators.isotonic import IsotonicCalibration
+from oddkout.calibrators.prior import PriorCorrection
+from oddkout.calibrators.temperature import TemperatureScaling
+from oddkout.calibrators.vector import VectorScaling
+
+__all__ = [
+    "Calibrator",
+    "CrossFittedTemperature",
+    "IsotonicCalibration",
+    "PriorCorrection",
+    "TemperatureScaling",
+    "VectorScaling",
+    "cross_fitted_temperature",
+    "fold_numbers",
+]

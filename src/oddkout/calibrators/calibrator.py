@@ -1,0 +1,33 @@
+"""What all calibrators share: logits in, logits out, and probabilities of arrays."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from oddkout.checks import Labels, Matrix, finite_logits, matching_labels, prediction_matrix
+
+
+class Calibrator(nn.Module):
+    """A module from logits to logits whose softmax is the calibrated prediction.
+
+    All state is in buffers. Put it behind a model, ``nn.Sequential(model, calibrator)``, or call
+    ``predict_proba`` on arrays of logits.
+    """
+
+    def predict_proba(self, logits: Matrix) -> Any:
+        """Calibrated probabilities: an array for an array or a list, a tensor for a tensor."""
+        rows = finite_logits(prediction_matrix("logits", logits))
+        with torch.no_grad():
+            probs: Tensor = self(rows).softmax(dim=1)
+        return probs if isinstance(logits, Tensor) else np.asarray(probs)
+
+
+def fitting_data(
+    logits: Matrix, labels: Labels
+) -> tuple[Float[Tensor, "examples classes"], Int[Tensor, " examples"]]:
+    """Checked logits and labels in main memory and double precision."""
+    rows = finite_logits(prediction_matrix("logits", logits)).cpu().double()
+    return rows, matching_labels(labels, examples=len(rows), classes=rows.shape[1]).cpu()

@@ -1,0 +1,278 @@
+"""Resampled metrics: bootstrap replicates, and what a perfectly calibrated model would score.
+
+A replicate is a column. All metrics are functions of sums over examples, so that a thousand
+replicates are a few products of sparse matrices with a table of examples x replicates.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from oddkout.metrics.brier import brier_scores, decomposed
+from oddkout.metrics.calibration import Binning, BinSums, bin_of_confidence
+from oddkout.metrics.entropies import cross_entropies, entropies
+from oddkout.metrics.predictions import Predictions
+from oddkout.metrics.ranking import confidence_groups, grouped_auroc, grouped_risk
+from oddkout.metrics.smooth import CELLS, cell_weights, smoothed_error
+
+# Numbers in one table of examples x replicates: as many as stay near the cache.
+_TABLE = 2**21
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What is known of every example of one set of predictions."""
+
+    predictions: Predictions
+    confidence: Tensor
+    predicted: Tensor
+    hits: Tensor
+    cross_entropy: Tensor
+    entropy: Tensor
+    brier: Tensor
+
+    @classmethod
+    def of(cls, predictions: Predictions) -> "Examples":
+        """Measure every example."""
+        confidence, predicted = predictions.top()
+        return cls(
+            predictions=predictions,
+            confidence=confidence,
+            predicted=predicted,
+            hits=(predicted == predictions.true_classes).to(confidence.dtype),
+            cross_entropy=cross_entropies(predictions),
+            entropy=entropies(predictions),
+            brier=brier_scores(predictions),
+        )
+
+    def __len__(self) -> int:
+        return len(self.confidence)
+
+
+class Resampler:
+    """Metrics of one set of examples under resampling; what can be prepared is prepared once.
+
+    Args:
+        examples: The examples.
+        bins: Number of bins of every binned error.
+        replicates: Number of replicates.
+        generator: Source of all randomness.
+    """
+
+    def __init__(
+        self, examples: Examples, *, bins: int, replicates: int, generator: torch.Generator
+    ) -> None:
+        self.examples = examples
+        self.bins = bins
+        self.replicates = replicates
+        self.generator = generator
+        self.confidence = examples.confidence.float().numpy()
+        self.hits = examples.hits.float().numpy()
+        binnings: dict[str, Binning] = {"ece": "equal-width", "ece_equal_mass": "equal-mass"}
+        self._bin_of = {
+            name: bin_of_confidence(examples.confidence, bins=bins, binning=binning).numpy()
+            for name, binning in binnings.items()
+        }
+        cells, self._shares = cell_weights(examples.confidence.double().numpy())
+        self._cells = cells.ravel()
+        predictions = examples.predictions
+        self.probs = torch.cat([rows for _, rows in predictions.probability_blocks()]).float()
+        self._classwise_bin = bin_of_confidence(self.probs, bins=bins)
+
+    def bootstrap(self) -> dict[str, Float[Tensor, " replicates"]]:
+        """Metrics of examples drawn with replacement; limits of equal-mass bins are kept."""
+        found: dict[str, list[Tensor]] = defaultdict(list)
+        means = self._mean_values()
+        finite = means.nan_to_num(posinf=0.0).float().numpy()
+        is_infinite = means.isinf().any(dim=1).numpy()
+        tops = {
+            name: [
+                self._sums(bin_of, self.bins, values)
+                for values in (None, self.confidence, self.hits)
+            ]
+            for name, bin_of in self._bin_of.items()
+        }
+        smooth = self._sums(self._cells, CELLS, self._shares * (self.confidence - self.hits))
+        group, groups = confidence_groups(self.examples.confidence)
+        right = self._sums(group.numpy(), groups, self.hits)
+        wrong = self._sums(group.numpy(), groups, 1 - self.hits)
+        classwise = _ClasswiseSums(self)
+
+        for weights in self._drawn_weights():
+            averages = finite.T @ weights / len(self.examples)
+            for name, average, values in zip(_MEANS, averages, means.T, strict=True):
+                if is_infinite.any() and values.isinf().any():
+                    average = np.where(weights[values.isinf().numpy()].any(axis=0), np.inf, average)
+                found[name].append(torch.from_numpy(average))
+            found["entropy_gap"].append(found["relative_cross_entropy"][-1].abs())
+            for name, matrices in tops.items():
+                sums = BinSums(*(torch.from_numpy(matrix @ weights) for matrix in matrices))
+                _add_top_errors(found, name, sums)
+            found["smooth_ece"].append(_smooth(smooth @ weights / len(self.examples)))
+            counts = torch.from_numpy(right @ weights), torch.from_numpy(wrong @ weights)
+            found["correctness_auroc"].append(grouped_auroc(*counts))
+            found["risk_coverage_area"].append(grouped_risk(*counts))
+            _add_classwise(found, classwise.of(weights))
+        return {name: torch.cat(parts) for name, parts in found.items()}
+
+    def null(self) -> dict[str, Float[Tensor, " replicates"]]:
+        """Calibration errors when the labels are drawn from the predictions themselves."""
+        found: dict[str, list[Tensor]] = defaultdict(list)
+        examples = self.examples
+        counts = {
+            name: np.bincount(bin_of, minlength=self.bins).astype(np.float32)
+            for name, bin_of in self._bin_of.items()
+        }
+        indicators = {
+            name: self._sums(bin_of, self.bins, None) for name, bin_of in self._bin_of.items()
+        }
+        confidences = {name: matrix @ self.confidence for name, matrix in indicators.items()}
+        smooth = self._sums(self._cells, CELLS, self._shares)
+        smooth_confidence = smooth @ self.confidence
+        ones = np.ones((len(examples), 1), dtype=np.float32)
+        classwise = _ClasswiseSums(self).of(ones)
+        mean_entropy = examples.entropy.mean()
+        log_probs = self.probs.log()
+        for labels in self._drawn_labels():
+            hits = (labels == examples.predicted[:, None]).float().numpy()
+            for name, indicator in indicators.items():
+                count, confidence = counts[name][:, None], confidences[name][:, None]
+                sums = BinSums(*map(torch.from_numpy, (count, confidence, indicator @ hits)))
+                _add_top_errors(found, name, sums)
+            gaps = smooth_confidence[:, None] - smooth @ hits
+            found["smooth_ece"].append(_smooth(gaps / len(examples)))
+            cross_entropy = -log_probs.gather(1, labels).mean(dim=0, dtype=torch.float64)
+            found["entropy_gap"].append((cross_entropy - mean_entropy).abs())
+            hits_by_bin = self._classwise_hits(labels)
+            _add_classwise(found, BinSums(classwise.count, classwise.confidence, hits_by_bin))
+        return {name: torch.cat(found[name]) for name in CALIBRATION_ERRORS}
+
+    def _mean_values(self) -> Float[Tensor, "examples means"]:
+        """The values whose means are metrics, in the order of ``_MEANS``."""
+        one = self.examples
+        relative = one.cross_entropy - one.entropy
+        columns = (one.cross_entropy, one.brier, one.entropy, relative, one.confidence.double())
+        return torch.stack(columns, dim=1)
+
+    def _sums(self, row_of: np.ndarray, rows: int, values: np.ndarray | None) -> Any:
+        """Sparse matrix that adds the values of examples up by row; ones if not given."""
+        from scipy.sparse import csr_array
+
+        examples = len(self.examples)
+        columns = np.arange(len(row_of)) % examples
+        values = np.ones(len(row_of)) if values is None else values.ravel()
+        entries = values.astype(np.float32)
+        return csr_array((entries, (row_of, columns)), shape=(rows, examples))
+
+    def _portions(self) -> Iterator[int]:
+        """Yield the replicates in portions that fit a table."""
+        portion = max(1, _TABLE // len(self.examples))
+        for start in range(0, self.replicates, portion):
+            yield min(portion, self.replicates - start)
+
+    def _drawn_weights(self) -> Iterator[np.ndarray]:
+        """Yield how often each example is drawn, as examples x replicates."""
+        examples = len(self.examples)
+        for columns in self._portions():
+            shape = (examples, columns)
+            drawn = torch.randint(examples, shape, generator=self.generator)
+            weights = torch.zeros(shape).scatter_add_(0, drawn, torch.ones(shape))
+            yield weights.numpy()
+
+    def _drawn_labels(self) -> Iterator[Int[Tensor, "examples columns"]]:
+        """Yield labels drawn from the predictions."""
+        limits = self.probs.cumsum(dim=1)
+        limits = limits / limits[:, -1:]
+        for columns in self._portions():
+            uniform = torch.rand(len(limits), columns, generator=self.generator)
+            drawn = torch.searchsorted(limits, uniform, right=True)
+            yield drawn.clamp_max_(limits.shape[1] - 1)
+
+    def _classwise_hits(self, labels: Int[Tensor, "examples columns"]) -> Tensor:
+        """Number of labels in each (bin, class), for every column."""
+        classes, columns = self.probs.shape[1], labels.shape[1]
+        key = self._classwise_bin.gather(1, labels).mul_(classes).add_(labels)
+        key.mul_(columns).add_(torch.arange(columns))
+        counts = key.flatten().bincount(minlength=self.bins * classes * columns)
+        return counts.view(self.bins, classes, columns).float()
+
+
+class _ClasswiseSums:
+    """Sums over the bins of every class's probability.
+
+    Of many classes, most probabilities lie in the first bin: it gets what the others leave, so
+    that the sparse part stays small.
+    """
+
+    def __init__(self, resampler: Resampler) -> None:
+        probs, bin_of = resampler.probs, resampler._classwise_bin
+        self.classes, self.bins = probs.shape[1], resampler.bins
+        self.probs = probs.numpy()
+        rows, columns = (bin_of > 0).nonzero(as_tuple=True)
+        key = (bin_of[rows, columns] * self.classes + columns).numpy()
+        shape = (self.bins * self.classes, len(probs))
+        self._count = self._matrix(np.ones(len(rows)), key, rows.numpy(), shape)
+        self._confidence = self._matrix(probs[rows, columns].numpy(), key, rows.numpy(), shape)
+        labels = resampler.examples.predictions.true_classes
+        true_key = bin_of.gather(1, labels[:, None])[:, 0] * self.classes + labels
+        every = np.arange(len(probs))
+        self._hits = self._matrix(np.ones(len(probs)), true_key.numpy(), every, shape)
+
+    @staticmethod
+    def _matrix(values: Any, rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
+        from scipy.sparse import csr_array
+
+        return csr_array((values.astype(np.float32), (rows, columns)), shape=shape)
+
+    def of(self, weights: np.ndarray) -> BinSums:
+        """Sums of shape (bins, classes, replicates)."""
+        shape = (self.bins, self.classes, weights.shape[1])
+        count = (self._count @ weights).reshape(shape)
+        confidence = (self._confidence @ weights).reshape(shape)
+        count[0] = weights.sum(axis=0) - count.sum(axis=0)
+        confidence[0] = self.probs.T @ weights - confidence.sum(axis=0)
+        hits = (self._hits @ weights).reshape(shape)
+        return BinSums(*map(torch.from_numpy, (count, confidence, hits)))
+
+
+# The metrics that are means over examples, and the errors that have a null level.
+_MEANS = ("nll", "brier", "entropy", "relative_cross_entropy", "confidence")
+CALIBRATION_ERRORS = (
+    "ece",
+    "ece_equal_mass",
+    "maximum_ece",
+    "debiased_ece",
+    "smooth_ece",
+    "classwise_ece",
+    "brier_reliability",
+    "entropy_gap",
+)
+
+
+def _add_top_errors(found: dict[str, list[Tensor]], name: str, sums: BinSums) -> None:
+    """Add the errors that come from bins of confidence."""
+    found[name].append(sums.expected_error())
+    if name == "ece":
+        found["maximum_ece"].append(sums.maximum_error())
+    else:
+        found["debiased_ece"].append(sums.debiased_error())
+
+
+def _add_classwise(found: dict[str, list[Tensor]], sums: BinSums) -> None:
+    """Add the metrics that come from bins of every class's probability."""
+    found["classwise_ece"].append(sums.expected_error().mean(dim=0))
+    uncertainty, resolution, reliability = decomposed(sums)
+    found["brier_uncertainty"].append(uncertainty)
+    found["brier_resolution"].append(resolution)
+    found["brier_reliability"].append(reliability)
+
+
+def _smooth(gaps: np.ndarray) -> Tensor:
+    """Smooth error of each column, as a tensor."""
+    return torch.from_numpy(smoothed_error(gaps))
