@@ -11,16 +11,26 @@ SOURCE = Path(__file__).parents[1] / "src" / "oddkout"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 LAYERS = [
-    ["checks"],
-    ["sets", "samplers", "losses", "heads", "models", "data", "metrics", "calibrators"],
+    ["checks", "randomness"],
+    [
+        "sets",
+        "samplers",
+        "losses",
+        "heads",
+        "checkpoint",
+        "models",
+        "data",
+        "metrics",
+        "calibrators",
+    ],
     ["methods", "training", "artifact", "evaluation", "diagnosis"],
     ["experiments", "report", "theory", "estimator", "integrations"],
     ["cli"],
     ["__init__", "__main__"],
 ]
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
-# Within a layer: samplers and losses are made of sets.
-SIDEWAYS = {("samplers", "sets"), ("losses", "sets")}
+# Within a layer: samplers and losses are made of sets, and training trains by a method.
+SIDEWAYS = {("samplers", "sets"), ("losses", "sets"), ("training", "methods")}
 
 
 def module_of(file):

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from oddkout import Data, doctor
 from oddkout.cli import main
-from oddkout.diagnosis import clopper_pearson, null_ece
+from oddkout.diagnosis import null_ece
 
 
 def planted_csv(path, *, is_planted=True):
@@ -121,12 +121,6 @@ def test_the_null_level_falls_as_it_should():
     assert null_ece(20_000, classes=10, draws=50) == pytest.approx(
         gaps * math.sqrt(14 / 20_000), rel=0.1
     )
-
-
-@pytest.mark.parametrize(("right", "examples"), [(0, 10), (10, 10), (3, 7), (450, 500)])
-def test_intervals_are_exact(right, examples):
-    exact = binomtest(right, examples).proportion_ci(method="exact")
-    assert clopper_pearson(right, examples) == pytest.approx((exact.low, exact.high))
 
 
 def test_images_that_are_files_are_looked_over_too(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ import numpy as np
 
 from oddkout.checks import few
 from oddkout.data import Data, load_data
+from oddkout.metrics.intervals import clopper_pearson
 
 _BINS = 15  # of the calibration error
 _CHUNK = 1024  # examples looked at together
@@ -97,6 +98,7 @@ def doctor(source: Data | str | Path, **reading: Any) -> Diagnosis:
     data = source if isinstance(source, Data) else load_data(source, **reading)
     train, test = (np.bincount(y, minlength=len(data.classes)) for y in (data.y_train, data.y_test))
     present = train[train > 0]
+    low, high = clopper_pearson(round(0.9 * len(data.y_test)), len(data.y_test))
     findings = [*_pairing(data, train), *_duplicates(data), *_values(data)]
     return Diagnosis(
         name=data.name,
@@ -106,7 +108,7 @@ def doctor(source: Data | str | Path, **reading: Any) -> Diagnosis:
         # A set of 3 holds 3 / C members of any one class on average.
         repeats=float(train.sum() * 3 / len(present) / present.min()),
         null_ece=null_ece(len(data.y_test), classes=len(data.classes)),
-        accuracy_interval=clopper_pearson(round(0.9 * len(data.y_test)), len(data.y_test)),
+        accuracy_interval=(float(low), float(high)),
         findings=tuple(findings),
         suggestions=tuple(_suggestions(present)),
         notes=data.notes,
@@ -131,20 +133,6 @@ def null_ece(examples: int, *, classes: int, draws: int = 200) -> float:
         bins = np.ceil(confidence * _BINS).astype(int) - 1
         scores.append(np.abs(np.bincount(bins, gap, minlength=_BINS)).sum() / examples)
     return float(np.mean(scores)) if scores else float("nan")
-
-
-def clopper_pearson(right: int, examples: int) -> tuple[float, float]:
-    """Exact 95 % interval of a proportion.
-
-    Args:
-        right: Number of successes.
-        examples: Number of trials.
-    """
-    from scipy.stats import beta
-
-    low = float(beta.ppf(0.025, right, examples - right + 1)) if right > 0 else 0.0
-    high = float(beta.ppf(0.975, right + 1, examples - right)) if right < examples else 1.0
-    return low, high
 
 
 def _pairing(data: Data, train: Any) -> Iterator[Finding]:

@@ -3,13 +3,13 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 
-import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
 from torch.utils.data import BatchSampler
 
 from oddkout.checks import Labels, at_least
+from oddkout.randomness import keyed_generator
 from oddkout.sets import ClassIndex, Singletons
 
 
@@ -72,8 +72,7 @@ class KeyedBatchSampler(BatchSampler):
         self._epoch, self._first = epoch + 1, 0
         for batch in range(first, len(self)):
             self._position = (epoch, batch + 1)
-            key = np.random.SeedSequence([self.seed, epoch, self.rank, batch])
-            generator = torch.Generator().manual_seed(int(key.generate_state(1, np.uint64)[0]))
+            generator = keyed_generator(self.seed, epoch, self.rank, batch)
             yield self.draw_batch(batch, generator).tolist()
         self._position = None
 

@@ -47,19 +47,23 @@ def build_model(
     if name == "auto":
         is_small = len(shape) != 3 or min(shape[1:]) < 16
         name = "mlp" if is_small else "cnn" if shape[0] == 1 else "resnet18"
-    if name == "mlp":
-        return initialise(mlp(features=torch.Size(shape).numel(), classes=classes), generator)
-    if len(shape) != 3:
+    if name != "mlp" and len(shape) != 3:
         raise ValueError(
             f"{name} needs images of shape (channels, height, width), got examples of shape "
             f"{tuple(shape)}; use mlp"
         )
+    with torch.random.fork_rng(devices=[]):  # layers draw first weights that are not kept
+        return initialise(_made(name, shape, classes), generator)
+
+
+def _made(name: str, shape: tuple[int, ...], classes: int) -> nn.Module:
+    """A network of ours, its weights whatever PyTorch gives them."""
+    if name == "mlp":
+        return mlp(features=torch.Size(shape).numel(), classes=classes)
     channels, height, width = shape
     if name == "cnn":
-        model: nn.Module = cnn(channels=channels, height=height, width=width, classes=classes)
-    else:
-        model = ResNet(BLOCKS[name], channels=channels, classes=classes)
-    return initialise(model, generator)
+        return cnn(channels=channels, height=height, width=width, classes=classes)
+    return ResNet(BLOCKS[name], channels=channels, classes=classes)
 
 
 def _own_model(name: str, **known: Any) -> nn.Module:

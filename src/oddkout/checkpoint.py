@@ -1,0 +1,89 @@
+"""The state of a training run in one file, written whole or not at all."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from oddkout.checks import Number
+
+
+def save_checkpoint(
+    path: Path,
+    update: int,
+    log: list[dict[str, Number]],
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    average: nn.Module | None,
+    best: dict[str, Tensor],
+) -> None:
+    """Write all that training needs to go on; an earlier checkpoint is replaced at once.
+
+    Args:
+        path: The file.
+        update: Number of updates done.
+        log: Rows of the log so far.
+        model: The model.
+        optimiser: Its optimiser.
+        average: The moving average of its weights, if there is one.
+        best: The best state so far, if there is one.
+    """
+    from safetensors.torch import save_file
+
+    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    if average is not None:
+        tensors |= {f"average.{name}": value for name, value in average.state_dict().items()}
+    tensors |= {f"best.{name}": value for name, value in best.items()}
+    for number, state in optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{number}.{key}": value for key, value in state.items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.tmp")
+    packed = {name: value.detach().contiguous() for name, value in tensors.items()}
+    save_file(packed, temporary, metadata={"update": str(update), "log": json.dumps(log)})
+    temporary.replace(path)
+
+
+def load_checkpoint(
+    path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, average: nn.Module | None
+) -> tuple[int, list[dict[str, Number]], dict[str, Tensor]]:
+    """Put a state back; return the number of updates done, the log, and the best state.
+
+    Args:
+        path: The file.
+        model: The model to put it into.
+        optimiser: Its optimiser.
+        average: The moving average of its weights, if there is one.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        update, log = int(metadata["update"]), json.loads(metadata["log"])
+        model.load_state_dict(_under(tensors, "model."))
+        if average is not None:
+            average.load_state_dict(_under(tensors, "average."))
+    except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"{path} is no checkpoint of this run ({reason}); delete it to start anew, or train "
+            "with the arguments it was made with"
+        ) from None
+    state: dict[int, dict[str, Any]] = {}
+    for name, value in _under(tensors, "optimiser.").items():
+        number, key = name.split(".", 1)
+        state.setdefault(int(number), {})[key] = value
+    optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
+    return update, log, _under(tensors, "best.")
+
+
+def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin so, without it."""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }

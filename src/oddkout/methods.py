@@ -1,0 +1,181 @@
+"""The methods of the paper, a row each: what an update sees, and what is asked of the model."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from oddkout.checks import Number, at_least
+from oddkout.losses import OddKOutLoss, Targets, class_weights, focal_loss, weighted_cross_entropy
+from oddkout.randomness import keyed_generator
+from oddkout.sets import ClassIndex
+
+LABEL_SMOOTHING = 0.1
+FOCAL_GAMMA = 2.0
+PAPER_TEMPERATURE = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One way to train a classifier.
+
+    Attributes:
+        name: What users type.
+        batches: What an update sees: ``"shuffled"`` examples, every one once an epoch;
+            ``"balanced"`` ones, a class and then an example with replacement; or a ``"pool"`` to
+            draw sets in.
+        loss: What is asked of the model for them.
+        smoothing: Label smoothing of cross-entropy.
+        k: Number of odd classes in a set.
+        targets: Targets of the set loss.
+        head: A second head for training only: none, one that names the ``"odd"`` class, or one
+            that names ``"noise"``, random labels, which is the control for the former.
+        temperature: What the logits are divided by after training: nothing, a number, or one that
+            is ``"fit"`` on data that were held out.
+    """
+
+    name: str
+    batches: Literal["shuffled", "balanced", "pool"]
+    loss: Literal["cross-entropy", "weighted", "focal", "sets"]
+    smoothing: Number = 0.0
+    k: int = 0
+    targets: Targets = "hard"
+    head: Literal["none", "odd", "noise"] = "none"
+    temperature: Number | Literal["none", "fit"] = "none"
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(name="vanilla", batches="shuffled", loss="cross-entropy"),
+        Method(
+            name="vanilla+ls",
+            batches="shuffled",
+            loss="cross-entropy",
+            smoothing=LABEL_SMOOTHING,
+        ),
+        Method(name="weighted", batches="shuffled", loss="weighted"),
+        Method(name="focal", batches="shuffled", loss="focal"),
+        Method(name="bb", batches="balanced", loss="cross-entropy"),
+        Method(name="bb+ls", batches="balanced", loss="cross-entropy", smoothing=LABEL_SMOOTHING),
+        Method(
+            name="bb+ts", batches="balanced", loss="cross-entropy", temperature=PAPER_TEMPERATURE
+        ),
+        Method(name="bb+ts-fit", batches="balanced", loss="cross-entropy", temperature="fit"),
+        Method(name="bb+noise", batches="balanced", loss="cross-entropy", head="noise"),
+        Method(name="pair", batches="pool", loss="sets", k=0),
+        Method(name="oko", batches="pool", loss="sets", k=1, head="odd"),
+        Method(name="oko-soft", batches="pool", loss="sets", k=1, targets="soft"),
+    )
+}
+
+
+class Objective:
+    """A method on given training labels: draws the batches, and gives their loss.
+
+    Everything it draws is a function of the seed and the number of the update.
+
+    Args:
+        method: The method.
+        labels: Class of every training example.
+        classes: Number of classes, columns of the logits.
+        examples: Number of examples in an update; a pool holds the nearest number of each class.
+        sets: Number of sets in an update; twice as many as examples if not given.
+        layout: ``"pool"`` draws sets in a balanced pool, ``"paper"`` from all training data; the
+            model sees each of their distinct members once.
+        seed: Key of all randomness.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        labels: Int[Tensor, " examples"],
+        *,
+        classes: int,
+        examples: int,
+        sets: int | None = None,
+        layout: Literal["pool", "paper"] = "pool",
+        seed: int = 0,
+    ) -> None:
+        self.method = method
+        self._labels = labels
+        self._classes = classes
+        self._examples = at_least("examples", examples, 1)
+        self._sets = sets
+        self._layout = layout
+        self._seed = seed
+        # Only sets need pairs.
+        self._index = ClassIndex(labels, singletons="error" if method.loss == "sets" else "repeat")
+        self._weight = class_weights(labels, classes=classes) if method.loss == "weighted" else None
+
+    def draw(self, update: int) -> tuple[Int[Tensor, " batch"], Int[Tensor, "sets members"] | None]:
+        """Examples of an update, and the sets among them if it has any.
+
+        Args:
+            update: Number of the update, from 0.
+        """
+        generator = keyed_generator(self._seed, 1, update)
+        if self.method.batches == "shuffled":
+            return self._shuffled(update), None
+        if self.method.batches == "balanced":
+            return self._index.draw_examples(examples=self._examples, generator=generator), None
+        sets = self._sets or 2 * self._examples
+        if self._layout == "paper":
+            members = self._index.draw_sets(k=self.method.k, sets=sets, generator=generator)
+            pool, positions = torch.unique(members, return_inverse=True)
+            return pool, positions.view(members.shape)
+        per_class = max(2, round(self._examples / len(self._index.classes)))
+        pool = self._index.draw_balanced(per_class=per_class, generator=generator)
+        inside = ClassIndex(self._labels[pool])
+        return pool, inside.draw_sets(k=self.method.k, sets=sets, generator=generator)
+
+    def loss(
+        self,
+        output: Tensor | tuple[Tensor, Tensor],
+        labels: Int[Tensor, " batch"],
+        sets: Int[Tensor, "sets members"] | None,
+        *,
+        update: int,
+        head_weight: Number,
+    ) -> Float[Tensor, ""]:
+        """Loss of an update.
+
+        Args:
+            output: Logits of the batch, or those of both heads.
+            labels: Classes of the batch.
+            sets: The sets among them, as drawn.
+            update: Number of the update, from 0.
+            head_weight: Weight of the second head's loss.
+        """
+        logits, second = output if isinstance(output, tuple) else (output, None)
+        if self.method.loss == "sets":
+            criterion = OddKOutLoss(
+                self.method.k, targets=self.method.targets, odd_weight=head_weight
+            )
+            return criterion.forward(logits, labels, odd_logits=second, sets=sets)
+        if self.method.loss == "focal":
+            loss = focal_loss(logits, labels, gamma=FOCAL_GAMMA)
+        elif self._weight is not None:
+            loss = weighted_cross_entropy(logits, labels, weight=self._weight)
+        else:
+            loss = F.cross_entropy(logits, labels, label_smoothing=float(self.method.smoothing))
+        if second is not None:
+            generator = keyed_generator(self._seed, 2, update)
+            noise = torch.randint(self._classes, (len(labels),), generator=generator)
+            loss = loss + head_weight * F.cross_entropy(second, noise.to(labels.device))
+        return loss
+
+    def _shuffled(self, update: int) -> Int[Tensor, " batch"]:
+        """The next examples of one shuffled epoch after the other, whatever divides what."""
+        count = len(self._labels)
+        start = update * self._examples
+        epochs = range(start // count, (start + self._examples - 1) // count + 1)
+        order = [
+            torch.randperm(count, generator=keyed_generator(self._seed, 3, epoch))
+            for epoch in epochs
+        ]
+        first = start - epochs[0] * count
+        return torch.cat(order)[first : first + self._examples]
