@@ -29,8 +29,14 @@ LAYERS = [
     ["__init__", "__main__"],
 ]
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
-# Within a layer: samplers and losses are made of sets, and training trains by a method.
-SIDEWAYS = {("samplers", "sets"), ("losses", "sets"), ("training", "methods")}
+# Within a layer: samplers and losses are made of sets, training trains by a method, and what it
+# trained predicts.
+SIDEWAYS = {
+    ("samplers", "sets"),
+    ("losses", "sets"),
+    ("training", "methods"),
+    ("artifact", "training"),
+}
 
 
 def module_of(file):

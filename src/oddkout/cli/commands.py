@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import oddkout
-from oddkout.cli import data, doctor
+from oddkout.cli import data, doctor, predict, train
 
 app = typer.Typer(
     help="Trustworthy classifiers from few, unevenly labelled examples.",
@@ -28,3 +28,5 @@ def options(
 
 app.add_typer(data.app, name="data")
 app.command("doctor")(doctor.doctor)
+app.command("train")(train.train)
+app.command("predict")(predict.predict)

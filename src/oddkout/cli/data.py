@@ -1,12 +1,10 @@
 """``oddkout data``: the data sets it knows."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import typer
 
+from oddkout.cli.progress import download_progress
 from oddkout.cli.source import DataDir, Json
 from oddkout.data.catalogue import KNOWN, KnownData
 from oddkout.data.fetch import fetch as fetch_known
@@ -47,7 +45,7 @@ def fetch(name: str, data_dir: DataDir = None, is_json: Json = False) -> None:
 
     Example: oddkout data fetch mnist
     """
-    with _progress_bar() as progress:
+    with download_progress() as progress:
         place = str(fetch_known(_known(name), data_dir=data_dir, progress=progress))
     print(json.dumps({"name": name, "path": place}) if is_json else place)
 
@@ -63,24 +61,3 @@ def _place(known: KnownData, data_dir: DataDir) -> str | None:
         return "comes with scikit-learn"
     place = find_known(known, data_dir)
     return None if place is None else str(place)
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bars:
-        tasks = {}
-
-        def show(file: str, done: int, total: int) -> None:
-            if file not in tasks:
-                tasks[file] = bars.add_task(file)
-            bars.update(tasks[file], completed=done, total=total or None)
-
-        yield show

@@ -9,8 +9,8 @@ from jaxtyping import Shaped
 from numpy import ndarray
 
 
-def read_npz(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
-    """Read an archive of examples and labels; nothing in it is unpickled.
+def read_arrays(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
+    """Read all arrays of an archive; nothing in it is unpickled.
 
     Args:
         path: The archive.
@@ -19,7 +19,7 @@ def read_npz(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
         with np.load(path, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it holds one array, not an archive")
-            arrays = {name: _array(archive, name) for name in archive.files}
+            return {name: _array(archive, name) for name in archive.files}
     except (OSError, MemoryError):
         if not path.exists():
             raise
@@ -29,6 +29,15 @@ def read_npz(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
         raise ValueError(
             f"{path} cannot be read as an .npz archive ({error}); make it anew with numpy.savez"
         ) from None
+
+
+def read_npz(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
+    """Read an archive of examples and labels.
+
+    Args:
+        path: The archive.
+    """
+    arrays = read_arrays(path)
     for part in ("", "_train", "_test"):
         x, y = arrays.get(f"x{part}"), arrays.get(f"y{part}")
         if (x is None) != (y is None):

@@ -22,7 +22,7 @@ def read_table(path: Path, *, target: str | None) -> tuple[Any, Shaped[ndarray, 
         path: A ``.csv`` or ``.parquet`` file.
         target: Name of the column that holds the class.
     """
-    frame = _read(path, target)
+    frame = read_frame(path, target)
     columns = [str(column) for column in frame.columns]
     if target is None or target not in columns:
         came = "none was named" if target is None else f"{target!r} is not there"
@@ -163,8 +163,13 @@ class TableEncoder:
         return np.stack(columns, axis=1)
 
 
-def _read(path: Path, target: str | None) -> Any:
-    """Read a file by its suffix, with the target as text."""
+def read_frame(path: Path, target: str | None = None) -> Any:
+    """Read a table as a pandas frame.
+
+    Args:
+        path: A ``.csv`` or ``.parquet`` file.
+        target: A column to read as text, so that classes keep their names.
+    """
     import pandas as pd
 
     if not path.is_file():

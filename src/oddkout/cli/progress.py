@@ -1,0 +1,60 @@
+"""Progress on a terminal, silence in a pipe."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def training_progress(updates: int) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """A bar with loss, rate and time left, to be called with the rows of a training log.
+
+    Args:
+        updates: Number of updates in all.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+    text = TextColumn("loss {task.fields[loss]:.3f}  rate {task.fields[learning_rate]:.2g}")
+    with _bars(BarColumn(), MofNCompleteColumn(), text, TimeRemainingColumn()) as bars:
+        task = bars.add_task("", total=updates, loss=float("nan"), learning_rate=0.0)
+
+        def show(row: dict[str, Any]) -> None:
+            bars.update(
+                task,
+                completed=row["update"],
+                loss=row["loss"],
+                learning_rate=row["learning_rate"],
+            )
+
+        yield show
+
+
+@contextmanager
+def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar for every file, to be called with its name, bytes so far and bytes in all."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+
+    name = TextColumn("{task.description}")
+    with _bars(name, BarColumn(), DownloadColumn(), TimeRemainingColumn()) as bars:
+        tasks: dict[str, Any] = {}
+
+        def show(file: str, done: int, total: int) -> None:
+            if file not in tasks:
+                tasks[file] = bars.add_task(file)
+            bars.update(tasks[file], completed=done, total=total or None)
+
+        yield show
+
+
+def _bars(*columns: Any) -> Any:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    return Progress(*columns, console=Console(stderr=True))

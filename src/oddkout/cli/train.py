@@ -1,0 +1,80 @@
+"""``oddkout train``: one trained, evaluated classifier."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oddkout.cli.progress import training_progress
+from oddkout.cli.source import (
+    Categorical,
+    DataDir,
+    ImageSize,
+    Json,
+    Source,
+    Target,
+    Test,
+    TestSize,
+)
+from oddkout.data import load_data
+from oddkout.experiments import fit_classifier
+from oddkout.methods import METHODS
+
+
+def train(
+    source: Source,
+    out: Annotated[Path, typer.Option(help="Folder to write the classifier to.")],
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "oko",
+    k: Annotated[int | None, typer.Option(help="Number of odd classes in a set.")] = None,
+    model: Annotated[
+        str, typer.Option(help="auto, mlp, cnn, resnet18, resnet34, or package.module:factory.")
+    ] = "auto",
+    updates: Annotated[int, typer.Option(help="Number of updates.")] = 800,
+    examples: Annotated[int, typer.Option(help="Number of examples in an update.")] = 30,
+    learning_rate: Annotated[float, typer.Option(help="Highest learning rate.")] = 0.1,
+    validation: Annotated[
+        float, typer.Option(help="Share of the training part to choose the best state by.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(help="Key of all randomness.")] = 0,
+    target: Target = None,
+    test: Test = None,
+    test_size: TestSize = 0.2,
+    image_size: ImageSize = None,
+    categorical: Categorical = None,
+    data_dir: DataDir = None,
+    is_json: Json = False,
+) -> None:
+    """Train a classifier, evaluate it on the test part, and write it down.
+
+    Example: oddkout train digits --method oko --out digits-model
+    """
+    data = load_data(
+        source,
+        target=target,
+        test=test,
+        test_size=test_size,
+        image_size=image_size,
+        categorical=categorical or (),
+        data_dir=data_dir,
+    )
+    with training_progress(updates) as progress:
+        classifier, report = fit_classifier(
+            data,
+            method=method,
+            k=k,
+            model=model,
+            updates=updates,
+            examples=examples,
+            learning_rate=learning_rate,
+            validation_fraction=validation,
+            seed=seed,
+            checkpoint=out.with_name(f"{out.name}.checkpoint"),
+            progress=progress,
+        )
+    classifier.save(out)
+    out.with_name(f"{out.name}.checkpoint").unlink(missing_ok=True)
+    if is_json:
+        print(json.dumps({"model": str(out)} | report.to_dict()))
+    else:
+        print(f"{report}\n\nwritten to {out}")
