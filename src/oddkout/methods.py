@@ -87,6 +87,8 @@ class Objective:
         layout: ``"pool"`` draws sets in a balanced pool, ``"paper"`` from all training data; the
             model sees each of their distinct members once.
         seed: Key of all randomness.
+        rank: Number of this process among those that share the training; each draws its own.
+        processes: Their number.
     """
 
     def __init__(
@@ -99,6 +101,8 @@ class Objective:
         sets: int | None = None,
         layout: Literal["pool", "paper"] = "pool",
         seed: int = 0,
+        rank: int = 0,
+        processes: int = 1,
     ) -> None:
         self.method = method
         self._labels = labels
@@ -107,6 +111,8 @@ class Objective:
         self._sets = sets
         self._layout = layout
         self._seed = seed
+        self._rank = rank
+        self._processes = processes
         # Only sets need pairs.
         self._index = ClassIndex(labels, singletons="error" if method.loss == "sets" else "repeat")
         self._weight = class_weights(labels, classes=classes) if method.loss == "weighted" else None
@@ -117,7 +123,7 @@ class Objective:
         Args:
             update: Number of the update, from 0.
         """
-        generator = keyed_generator(self._seed, 1, update)
+        generator = keyed_generator(self._seed, 1, self._rank, update)
         if self.method.batches == "shuffled":
             return self._shuffled(update), None
         if self.method.batches == "balanced":
@@ -163,7 +169,7 @@ class Objective:
         else:
             loss = F.cross_entropy(logits, labels, label_smoothing=float(self.method.smoothing))
         if second is not None:
-            generator = keyed_generator(self._seed, 2, update)
+            generator = keyed_generator(self._seed, 2, self._rank, update)
             noise = torch.randint(self._classes, (len(labels),), generator=generator)
             loss = loss + head_weight * F.cross_entropy(second, noise.to(labels.device))
         return loss
@@ -171,7 +177,7 @@ class Objective:
     def _shuffled(self, update: int) -> Int[Tensor, " batch"]:
         """The next examples of one shuffled epoch after the other, whatever divides what."""
         count = len(self._labels)
-        start = update * self._examples
+        start = (update * self._processes + self._rank) * self._examples
         epochs = range(start // count, (start + self._examples - 1) // count + 1)
         order = [
             torch.randperm(count, generator=keyed_generator(self._seed, 3, epoch))

@@ -79,6 +79,10 @@ def train(
 ) -> Trained:
     """Train a classifier; the same arguments give the same weights to the bit on one machine.
 
+    Where ``torch.distributed`` is initialised, its processes train together: each draws its own
+    examples and sets, gradients are averaged, and all end with the same weights. The first one
+    writes checkpoints and reports progress.
+
     Args:
         model: The classifier; trained in place, on the device that it is on.
         x: Training examples, in memory.
@@ -123,8 +127,17 @@ def train(
         model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # not in its stub
         x = x.contiguous(memory_format=torch.channels_last)
     x, y = x.to(device), y.to(device)
+    rank, processes = process_number()
     objective = Objective(
-        method, y.cpu(), classes=classes, examples=examples, sets=sets, layout=layout, seed=seed
+        method,
+        y.cpu(),
+        classes=classes,
+        examples=examples,
+        sets=sets,
+        layout=layout,
+        seed=seed,
+        rank=rank,
+        processes=processes,
     )
     average = copy.deepcopy(model) if averaging is not None else None
     best: dict[str, Tensor] = {}
@@ -133,6 +146,7 @@ def train(
     first = 0
     if checkpoint is not None and checkpoint.exists():
         first, log, best = load_checkpoint(checkpoint, model, step, average)
+    stepped = nn.parallel.DistributedDataParallel(model) if processes > 1 else model
 
     for update in range(first, updates):
         rate = learning_rate * _schedule(update / updates, warm_up)
@@ -142,7 +156,7 @@ def train(
         batch, drawn = objective.draw(update)
         batch, drawn = batch.to(device), None if drawn is None else drawn.to(device)
         loss = objective.loss(
-            model(x[batch]),
+            stepped(x[batch]),
             y[batch],
             drawn,
             update=update,
@@ -171,9 +185,9 @@ def train(
                 if row["validation_nll"] <= min(r["validation_nll"] for r in [*log, row]):
                     best = _copied_state(average or model)
             log.append(row)
-            if progress is not None:
+            if progress is not None and rank == 0:
                 progress(row)
-        if checkpoint is not None and (update + 1) % checkpoint_every == 0:
+        if checkpoint is not None and rank == 0 and (update + 1) % checkpoint_every == 0:
             save_checkpoint(checkpoint, update + 1, log, model, step, average, best)
 
     result = average or model
@@ -199,6 +213,13 @@ def predict_logits(
         return torch.cat(
             [model(part.to(device)).cpu() for part in torch.split(x, examples)]
         ).clone()
+
+
+def process_number() -> tuple[int, int]:
+    """Number of this process, and of all that train together: (0, 1) for one alone."""
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return torch.distributed.get_rank(), torch.distributed.get_world_size()
+    return 0, 1
 
 
 def keep_memory() -> None:

@@ -11,9 +11,9 @@ def training_progress(updates: int) -> Iterator[Callable[[dict[str, Any]], None]
     """A bar with loss, rate and time left, to be called with the rows of a training log.
 
     Args:
-        updates: Number of updates in all.
+        updates: Number of updates in all; 0 for a process that others report for.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or updates == 0:
         yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

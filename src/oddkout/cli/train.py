@@ -1,9 +1,13 @@
 """``oddkout train``: one trained, evaluated classifier."""
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
+import torch
 import typer
 
 from oddkout.cli.progress import training_progress
@@ -20,6 +24,20 @@ from oddkout.cli.source import (
 from oddkout.data import load_data
 from oddkout.experiments import fit_classifier
 from oddkout.methods import METHODS
+
+
+@contextmanager
+def processes() -> Iterator[bool]:
+    """Join the processes that torchrun started, if it did; whether this is the first of them."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield True
+        return
+    backend = "nccl" if torch.cuda.is_available() else "gloo"
+    torch.distributed.init_process_group(backend)
+    try:
+        yield torch.distributed.get_rank() == 0
+    finally:
+        torch.distributed.destroy_process_group()
 
 
 def train(
@@ -48,6 +66,8 @@ def train(
     """Train a classifier, evaluate it on the test part, and write it down.
 
     Example: oddkout train digits --method oko --out digits-model
+
+    With several processes: torchrun --nproc-per-node 2 -m oddkout train digits --out digits-model
     """
     data = load_data(
         source,
@@ -58,7 +78,7 @@ def train(
         categorical=categorical or (),
         data_dir=data_dir,
     )
-    with training_progress(updates) as progress:
+    with processes() as is_first, training_progress(updates if is_first else 0) as progress:
         classifier, report = fit_classifier(
             data,
             method=method,
@@ -72,6 +92,8 @@ def train(
             checkpoint=out.with_name(f"{out.name}.checkpoint"),
             progress=progress,
         )
+    if not is_first:
+        return
     classifier.save(out)
     out.with_name(f"{out.name}.checkpoint").unlink(missing_ok=True)
     if is_json:
