@@ -55,7 +55,7 @@ truth = {
     "brier": oko.metrics.brier_score(**given).item(),
 }
 reports = [
-    oko.evaluate(rows, classes, replicates=400)
+    oko.evaluate(rows, classes, replicates=300)
     for rows, classes in zip(logits[:100_000].split(200), labels[:100_000].split(200))
 ]
 truth["ece"] = sum(report["ece"].value for report in reports) / 500

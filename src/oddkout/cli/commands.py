@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import oddkout
-from oddkout.cli import data, doctor, predict, train
+from oddkout.cli import data, doctor, evaluate, predict, train
 
 app = typer.Typer(
     help="Trustworthy classifiers from few, unevenly labelled examples.",
@@ -30,3 +30,4 @@ app.add_typer(data.app, name="data")
 app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
 app.command("predict")(predict.predict)
+app.command("evaluate")(evaluate.evaluate)

@@ -21,7 +21,7 @@ from oddkout.metrics.predictions import Predictions
 from oddkout.metrics.ranking import confidence_groups, grouped_auroc, grouped_risk
 from oddkout.metrics.smooth import CELLS, cell_weights, smoothed_error
 
-# Numbers in one table of examples x replicates: as many as stay near the cache.
+# Numbers in one table of examples x replicates; some ten such tables are held at a time.
 _TABLE = 2**21
 
 
@@ -89,8 +89,8 @@ class Resampler:
         """Metrics of examples drawn with replacement; limits of equal-mass bins are kept."""
         found: dict[str, list[Tensor]] = defaultdict(list)
         means = self._mean_values()
-        finite = means.nan_to_num(posinf=0.0).float().numpy()
-        is_infinite = means.isinf().any(dim=1).numpy()
+        finite = means.nan_to_num(posinf=0.0).float()
+        infinite = means.isinf().float()
         tops = {
             name: [
                 self._sums(bin_of, self.bins, values)
@@ -105,11 +105,12 @@ class Resampler:
         classwise = _ClasswiseSums(self)
 
         for weights in self._drawn_weights():
-            averages = finite.T @ weights / len(self.examples)
-            for name, average, values in zip(_MEANS, averages, means.T, strict=True):
-                if is_infinite.any() and values.isinf().any():
-                    average = np.where(weights[values.isinf().numpy()].any(axis=0), np.inf, average)
-                found[name].append(torch.from_numpy(average))
+            drawn = torch.from_numpy(weights)
+            averages = finite.T @ drawn / len(self.examples)
+            if infinite.any():
+                averages = averages.masked_fill(infinite.T @ drawn > 0, torch.inf)
+            for name, average in zip(_MEANS, averages, strict=True):
+                found[name].append(average)
             found["entropy_gap"].append(found["relative_cross_entropy"][-1].abs())
             for name, matrices in tops.items():
                 sums = BinSums(*(torch.from_numpy(matrix @ weights) for matrix in matrices))
@@ -213,7 +214,7 @@ class _ClasswiseSums:
     def __init__(self, resampler: Resampler) -> None:
         probs, bin_of = resampler.probs, resampler._classwise_bin
         self.classes, self.bins = probs.shape[1], resampler.bins
-        self.probs = probs.numpy()
+        self.probs = probs
         rows, columns = (bin_of > 0).nonzero(as_tuple=True)
         key = (bin_of[rows, columns] * self.classes + columns).numpy()
         shape = (self.bins * self.classes, len(probs))
@@ -236,7 +237,8 @@ class _ClasswiseSums:
         count = (self._count @ weights).reshape(shape)
         confidence = (self._confidence @ weights).reshape(shape)
         count[0] = weights.sum(axis=0) - count.sum(axis=0)
-        confidence[0] = self.probs.T @ weights - confidence.sum(axis=0)
+        total = self.probs.T @ torch.from_numpy(weights)  # PyTorch's product waits less for threads
+        confidence[0] = total.numpy() - confidence.sum(axis=0)
         hits = (self._hits @ weights).reshape(shape)
         return BinSums(*map(torch.from_numpy, (count, confidence, hits)))
 

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from oddkout.checks import Labels, Matrix, matching_labels, prediction_matrix
 
-# Rows are worked on in blocks that stay in the cache: fast, and never a second copy of the input.
-_BLOCK = 2**19
+# Where a table of the same size would be needed, rows are worked on in blocks of as many numbers:
+# never a second copy of the input, yet few enough blocks for threads that wait for each other.
+_BLOCK = 2**22
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,10 @@ class Predictions:
 
     def blocks(self) -> Iterator[tuple[slice, Tensor]]:
         """Yield blocks of rows as (place, rows)."""
-        yield from _blocks(self.values)
+        step = max(1, _BLOCK // self.values.shape[1])
+        for start in range(0, len(self.values), step):
+            place = slice(start, start + step)
+            yield place, self.values[place]
 
     def probability_blocks(self) -> Iterator[tuple[slice, Tensor]]:
         """Yield blocks of rows as (place, probabilities)."""
@@ -55,16 +59,13 @@ class Predictions:
 
     def top(self) -> tuple[Float[Tensor, " examples"], Int[Tensor, " examples"]]:
         """Confidence (the highest probability) and predicted class; of equals, the first."""
-        confidence = self.values.new_empty(len(self.values))
-        predicted = torch.empty_like(confidence, dtype=torch.int64)
+        highest, predicted = self.values.max(dim=1)
+        if not self.are_logits:
+            return highest, predicted
+        confidence = torch.empty_like(highest)
         for place, rows in self.blocks():
-            highest, predicted[place] = rows.max(dim=1)
             # softmax of the highest logit, without the softmax of all others
-            confidence[place] = (
-                (rows - highest[:, None]).exp_().sum(dim=1).reciprocal_()
-                if self.are_logits
-                else highest
-            )
+            confidence[place] = (rows - highest[place, None]).exp_().sum(dim=1).reciprocal_()
         return confidence, predicted
 
     def confidence_and_hits(self) -> tuple[Float[Tensor, " examples"], Float[Tensor, " examples"]]:
@@ -99,45 +100,31 @@ def read(
 
 def _check_probabilities(probs: Float[Tensor, "examples classes"]) -> None:
     """Raise unless every row is a distribution, up to the rounding of a printed table."""
-    for place, rows in _blocks(probs):
-        sums = rows.sum(dim=1)
-        if rows.amin() >= 0 and ((sums - 1).abs() <= 1e-3).all():
-            continue
-        is_wrong = rows.isnan().any(dim=1) | (rows < 0).any(dim=1) | ~((sums - 1).abs() <= 1e-3)
-        first = int(is_wrong.nonzero()[0])
-        row = rows[first]
-        where = f"row {place.start + first}"
-        if row.isnan().any():
-            raise ValueError(f"probs must be numbers, but {where} holds NaN; drop or mend it")
-        if (row < 0).any():
-            raise ValueError(
-                f"probs must not be negative, but {where} holds {row.min().item():.6g}; pass "
-                "logits=... if these are logits"
-            )
+    sums = probs.sum(dim=1)
+    if probs.amin() >= 0 and ((sums - 1).abs() <= 1e-3).all():
+        return
+    is_wrong = (probs.amin(dim=1) < 0) | ~((sums - 1).abs() <= 1e-3)  # true of NaN as well
+    first = int(is_wrong.nonzero()[0])
+    row = probs[first]
+    if row.isnan().any():
+        raise ValueError(f"probs must be numbers, but row {first} holds NaN; drop or mend it")
+    if (row < 0).any():
         raise ValueError(
-            f"every row of probs must sum to 1, but {where} sums to {sums[first].item():.6g}; pass "
-            "logits=... if these are logits, or divide each row by its sum"
+            f"probs must not be negative, but row {first} holds {row.min().item():.6g}; pass "
+            "logits=... if these are logits"
         )
+    raise ValueError(
+        f"every row of probs must sum to 1, but row {first} sums to {sums[first].item():.6g}; pass "
+        "logits=... if these are logits, or divide each row by its sum"
+    )
 
 
 def _check_logits(logits: Float[Tensor, "examples classes"]) -> None:
     """Raise unless all logits are finite."""
-    for place, rows in _blocks(logits):
-        # Cheap first: an overflowing sum of finite numbers is looked at and let pass.
-        if rows.sum().isfinite():
-            continue
-        is_wrong = ~rows.isfinite().all(dim=1)
-        if is_wrong.any():
-            first = place.start + int(is_wrong.nonzero()[0])
-            raise ValueError(
-                f"logits must be finite, but row {first} holds NaN or infinity; look for "
-                "non-finite inputs, and mask a class with -1e4 rather than -inf"
-            )
-
-
-def _blocks(values: Tensor) -> Iterator[tuple[slice, Tensor]]:
-    """Yield blocks of rows with their place."""
-    step = max(1, _BLOCK // values.shape[1])
-    for start in range(0, len(values), step):
-        place = slice(start, min(start + step, len(values)))
-        yield place, values[place]
+    low, high = logits.amin(dim=1), logits.amax(dim=1)  # NaN if one is NaN
+    is_wrong = ~(low.isfinite() & high.isfinite())
+    if is_wrong.any():
+        raise ValueError(
+            f"logits must be finite, but row {int(is_wrong.nonzero()[0])} holds NaN or infinity; "
+            "look for non-finite inputs, and mask a class with -1e4 rather than -inf"
+        )

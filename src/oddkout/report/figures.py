@@ -1,0 +1,247 @@
+"""Figures: each function takes finished numbers and an ``ax``, draws, and returns the ``ax``.
+
+Draw inside ``with style():``, the one style of all figures.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from oddkout.evaluation import ClassResult
+from oddkout.metrics.ranking import RiskCoverage
+from oddkout.metrics.reliability import ReliabilityCurve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+else:  # matplotlib is imported by those who draw
+    Axes: TypeAlias = Any
+
+_REFERENCE: dict[str, Any] = {
+    "color": "0.55",
+    "linestyle": "--",
+    "linewidth": 0.8,
+    "marker": "",
+    "zorder": 1,
+}
+
+# Numbers as people have them: lists, arrays or tensors.
+Numbers: TypeAlias = Any
+
+
+def style() -> AbstractContextManager[None]:
+    """The style of all figures, for a ``with`` block; nothing global is changed."""
+    import matplotlib as mpl
+
+    return mpl.rc_context(fname=Path(__file__).with_name("oddkout.mplstyle"))
+
+
+def draw_reliability(curve: ReliabilityCurve, ax: Axes, *, label: str = "model") -> Axes:
+    """Accuracy against confidence, with what chance alone does to a calibrated model.
+
+    Points have their exact intervals; the band holds 95 % of what a calibrated model shows in each
+    bin; bars at the foot are the shares of the examples, the number of which is in the legend.
+    """
+    # One band a bin, with gaps where bins are empty.
+    span = np.stack([curve.low_edge, curve.high_edge, curve.high_edge], axis=1)
+    band = np.stack([curve.null_low, curve.null_high])[:, :, None].repeat(3, axis=2)
+    band[:, :, 2] = np.nan
+    ax.fill_between(
+        span.ravel(), band[0].ravel(), band[1].ravel(), color="0.85", linewidth=0, zorder=0,
+        label="calibrated, 95 %",
+    )  # fmt: skip
+    ax.plot([0, 1], [0, 1], **_REFERENCE)
+    share = curve.count / curve.count.sum()
+    width = curve.high_edge - curve.low_edge
+    ax.bar(
+        curve.low_edge, 0.25 * share / share.max(), width, align="edge", color="0.6", alpha=0.5,
+        linewidth=0, zorder=1, label=f"{curve.count.sum():,.0f} examples",
+    )  # fmt: skip
+    gaps = [curve.accuracy - curve.accuracy_low, curve.accuracy_high - curve.accuracy]
+    shown = f"{label}, ECE {curve.error:.3f}"
+    ax.errorbar(
+        curve.confidence, curve.accuracy, gaps, linewidth=1, elinewidth=0.8, label=shown, zorder=3
+    )
+    left = 0.0 if curve.low_edge[0] < 0.45 else 0.45
+    ax.set(xlabel="confidence", ylabel="accuracy", xlim=(left, 1.02), ylim=(0, 1.02))
+    ax.legend(loc="upper left")
+    return ax
+
+
+def draw_mean_reliability(
+    models: Mapping[str, Sequence[ReliabilityCurve]], ax: Axes, *, bins: int = 10
+) -> Axes:
+    """Accuracy against confidence of several models, averaged over their runs.
+
+    Each bin averages the runs that have examples in it, with the standard error over runs; the
+    diagonal is perfect calibration (figures 3 and 7 of the paper).
+
+    Args:
+        models: The curves of the runs of each model, by name; equal-width bins.
+        ax: Where to draw.
+        bins: Number of bins of these curves.
+    """
+    ax.plot([0, 1], [0, 1], **_REFERENCE)
+    for name, curves in models.items():
+        table = np.full((2, len(curves), bins), np.nan)
+        for run, curve in enumerate(curves):
+            row = np.rint(curve.high_edge * bins).astype(int) - 1
+            table[:, run, row] = curve.confidence, curve.accuracy
+        held = (~np.isnan(table[0])).any(axis=0)
+        confidence, accuracy = np.nanmean(table[:, :, held], axis=1)
+        count = (~np.isnan(table[1][:, held])).sum(axis=0)
+        spread = np.nanstd(table[1][:, held], axis=0) / np.sqrt(np.maximum(count - 1, 1))
+        error = np.mean([curve.error for curve in curves])
+        ax.errorbar(confidence, accuracy, spread, elinewidth=0.7, label=f"{name}, ECE {error:.3f}")
+    ax.set(xlabel="confidence", ylabel="accuracy", xlim=(0, 1.02), ylim=(0, 1.02))
+    ax.legend(loc="upper left")
+    return ax
+
+
+def draw_entropies(entropy: Numbers, hits: Numbers, ax: Axes, *, classes: int) -> Axes:
+    """Distribution of the entropy of right and of wrong predictions (figures 4, 8 and 9).
+
+    Args:
+        entropy: Entropy of every prediction.
+        hits: Whether it is right.
+        ax: Where to draw.
+        classes: Number of classes, the logarithm of which is the highest entropy.
+    """
+    entropy, hits = np.asarray(entropy, float), np.asarray(hits).astype(bool)
+    edges = np.linspace(0, np.log(classes), 26).tolist()
+    for name, chosen in (("right", hits), ("wrong", ~hits)):
+        values = entropy[chosen]
+        weights = np.full(len(values), 1 / max(len(values), 1))
+        shown = f"{name}, {len(values):,}"
+        ax.hist(values, edges, weights=weights, alpha=0.55, label=shown, histtype="stepfilled")
+    ax.axvline(np.log(classes), **_REFERENCE)
+    ax.annotate(
+        f"log {classes}", (np.log(classes), 1), xytext=(-2, -2), textcoords="offset points",
+        xycoords=("data", "axes fraction"), ha="right", va="top", color="0.4", fontsize=7,
+    )  # fmt: skip
+    ax.set(xlabel="entropy of the prediction (nats)", ylabel="share of predictions")
+    ax.set_xlim(0, 1.02 * np.log(classes))
+    ax.set_ylim(0, 1.3 * ax.get_ylim()[1])  # room for the legend
+    ax.legend(loc="upper left")
+    return ax
+
+
+def draw_by_training_size(
+    sizes: Numbers, methods: Mapping[str, Numbers], ax: Axes, *, name: str
+) -> Axes:
+    """A metric against the number of training examples, with 95 % bands (figures 2 and 10).
+
+    Args:
+        sizes: Numbers of training examples.
+        methods: For each method its values, of shape (runs, sizes).
+        ax: Where to draw.
+        name: What the metric is called.
+    """
+    from scipy.stats import t
+
+    sizes = np.asarray(sizes, float)
+    for method, values in methods.items():
+        table = np.atleast_2d(np.asarray(values, float))
+        mean = table.mean(axis=0)
+        line = ax.plot(sizes, mean, label=method)[0]
+        if (runs := len(table)) > 1:
+            half = t.ppf(0.975, runs - 1) * table.std(axis=0, ddof=1) / np.sqrt(runs)
+            limits = mean - half, mean + half
+            ax.fill_between(sizes, *limits, color=line.get_color(), alpha=0.18, linewidth=0)
+    ax.set(xlabel="training examples", ylabel=name, xscale="log")
+    ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes], rotation=45, ha="right")
+    ax.minorticks_off()
+    ax.legend()
+    return ax
+
+
+def draw_ece_against_error(methods: Mapping[str, tuple[Numbers, Numbers]], ax: Axes) -> Axes:
+    """Calibration error against classification error, one point a run (figure 1B).
+
+    Args:
+        methods: For each method the classification errors and the calibration errors of its runs;
+            the line is their linear regression.
+        ax: Where to draw.
+    """
+    for method, (errors, calibration_errors) in methods.items():
+        x, y = np.asarray(errors, float), np.asarray(calibration_errors, float)
+        line = ax.plot(x, y, linestyle="", alpha=0.7, label=method)[0]
+        if np.ptp(x) > 0:
+            slope, start = np.polyfit(x, y, 1)
+            span = np.array([x.min(), x.max()])
+            ax.plot(span, start + slope * span, "--", marker="", color=line.get_color())
+    ax.set(xlabel="classification error", ylabel="ECE")
+    ax.set_ylim(bottom=0)
+    ax.legend()
+    return ax
+
+
+def draw_cross_entropy_against_entropy(
+    methods: Mapping[str, tuple[Numbers, Numbers]], ax: Axes
+) -> Axes:
+    """Mean cross-entropy against mean entropy, one point a setting (figure 5).
+
+    On the diagonal a model is as wrong as it says; above it, it is overconfident.
+
+    Args:
+        methods: For each method the mean entropies and the mean cross-entropies of its runs.
+        ax: Where to draw.
+    """
+    highest = 0.0
+    for method, (entropy, cross_entropy) in methods.items():
+        x, y = np.asarray(entropy, float), np.asarray(cross_entropy, float)
+        ax.plot(x, y, linestyle="", alpha=0.8, label=method)
+        highest = max(highest, x.max(), y.max())
+    ax.plot([0, 1.05 * highest], [0, 1.05 * highest], **_REFERENCE)
+    ax.set(xlabel="mean entropy (nats)", ylabel="mean cross-entropy (nats)")
+    ax.set(xlim=(0, 1.05 * highest), ylim=(0, 1.05 * highest))
+    ax.legend(loc="lower right")
+    return ax
+
+
+def draw_risk_coverage(models: Mapping[str, RiskCoverage], ax: Axes) -> Axes:
+    """Share of wrong predictions among the most confident ones, model by model."""
+    for name, curve in models.items():
+        coverage, risk = curve.coverage.numpy(), curve.risk.numpy()
+        ax.plot(coverage, risk, marker="", label=f"{name}, area {curve.area.item():.3f}")
+    ax.set(xlabel="coverage (share answered)", ylabel="risk (share wrong)", xlim=(0, 1))
+    ax.set_ylim(bottom=0)
+    ax.legend(loc="upper left")
+    return ax
+
+
+def draw_class_calibration(classes: Sequence[ClassResult], ax: Axes) -> Axes:
+    """Of the examples called by a class's name: mean confidence and share that is right.
+
+    The share has its exact interval; a calibrated class has its confidence inside. Of more than 20
+    classes those furthest off are shown.
+    """
+    called = [result for result in classes if result.predicted > 0]
+    gap = np.array([abs(result.confidence - result.precision.value) for result in called])
+    kept = np.sort(np.argsort(-gap, kind="stable")[:20])
+    shown = [called[row] for row in kept]
+    place = np.arange(len(shown))
+    share = np.array([result.precision.value for result in shown])
+    limits = [
+        [result.precision.value - result.precision.low for result in shown],
+        [result.precision.high - result.precision.value for result in shown],
+    ]
+    ax.errorbar(place, share, limits, linestyle="", elinewidth=0.9, label="share right, 95 %")
+    confidence = [result.confidence for result in shown]
+    ax.plot(place, confidence, linestyle="", marker="_", markersize=9, markeredgewidth=1.6,
+            label="mean confidence")  # fmt: skip
+    names = [_shortened(result.name) for result in shown]
+    is_crowded = sum(map(len, names)) > 24
+    ax.set_xticks(
+        place, names, rotation=60 if is_crowded else 0, ha="right" if is_crowded else "center"
+    )
+    ax.set(xlabel="predicted class", ylabel="share", ylim=(0, 1.22), yticks=np.arange(0, 1.1, 0.2))
+    ax.legend(loc="upper center", ncols=2)
+    return ax
+
+
+def _shortened(name: str) -> str:
+    """A name that fits under a tick."""
+    return name if len(name) <= 12 else f"{name[:11]}…"
