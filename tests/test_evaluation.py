@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import kstest
+from sklearn.metrics import precision_score, recall_score
 
 import oddkout as oko
 from oddkout import metrics
@@ -194,6 +195,7 @@ def test_the_report_says_what_the_numbers_support():
     cold = oko.evaluate(logits / 4, labels)
     assert cold.verdict.startswith("evidence of underconfidence")
     table = str(report)
+    assert repr(report) == table, "so that a notebook shows it"
     for name in ("accuracy", "nll", "smooth ece", "risk coverage area", report.verdict):
         assert name in table
     for name, found in report.metrics.items():
@@ -236,7 +238,7 @@ def test_json_of_impossible_events_is_strict():
     plain = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert plain["metrics"]["nll"]["value"] is None
     assert plain["notes"] == [
-        "nll is infinite: 1 examples have probability 0 for their class, the first is example 2"
+        "nll is infinite: the true class has probability 0 in 1 of 4 examples, first in example 2"
     ]
     assert [result["name"] for result in plain["classes"]] == ["cat", "dog"]
     assert report.classes[1].accuracy.value == 0.5
@@ -245,6 +247,20 @@ def test_json_of_impossible_events_is_strict():
     assert all_right.notes == ["correctness auroc is undefined: all predictions are right"]
     assert all_right["accuracy"].low < 0.5, "four examples prove little"
     json.dumps(all_right.to_dict(), allow_nan=False)
+
+
+def test_classes_have_the_recall_and_precision_of_scikit_learn():
+    logits, labels = drawn(400, 4)
+    predicted = logits.argmax(dim=1)
+    found = oko.evaluate(logits, labels, replicates=50).classes
+    recall = recall_score(labels, predicted, average=None)
+    precision = precision_score(labels, predicted, average=None)
+    assert [result.accuracy.value for result in found] == pytest.approx(recall.tolist())
+    assert [result.precision.value for result in found] == pytest.approx(precision.tolist())
+    confidence = logits.softmax(dim=1).amax(dim=1)
+    means = [confidence[predicted == column].mean().item() for column in range(4)]
+    assert [result.confidence for result in found] == pytest.approx(means)
+    assert [result.predicted for result in found] == predicted.bincount().tolist()
 
 
 def test_groups_pool_the_examples_of_their_classes():

@@ -283,6 +283,10 @@ def test_lists_arrays_and_tensors_are_read_alike(convert):
     assert metrics.expected_calibration_error(given, labels.tolist()).item() == pytest.approx(
         expected
     )
+    backwards = probs.numpy()[::-1]
+    backwards.flags.writeable = False
+    found = metrics.expected_calibration_error(backwards, labels.flip(0)).item()
+    assert found == pytest.approx(expected), "views and read-only arrays are arrays too"
     half = metrics.expected_calibration_error(logits=logits.half(), labels=labels.numpy()).item()
     assert half == pytest.approx(expected, abs=0.05)
 

@@ -104,10 +104,13 @@ def finite_logits(logits: Tensor) -> Tensor:
 def prediction_matrix(name: str, values: Matrix) -> Tensor:
     """Return ``values`` as a float tensor of examples x classes, or raise if they are none.
 
-    Half precision and whole numbers become float32; arrays and tensors of floats are not copied.
+    Half precision and whole numbers become float32; tensors and contiguous, writable arrays of
+    floats are not copied.
     """
     try:
-        given = values if isinstance(values, Tensor) else np.require(values, requirements="W")
+        given = (
+            values if isinstance(values, Tensor) else np.require(values, requirements=["C", "W"])
+        )
         tensor: Tensor = torch.as_tensor(given).detach()
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(

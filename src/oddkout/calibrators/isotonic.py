@@ -55,7 +55,7 @@ class IsotonicCalibration(Calibrator):
         return self
 
     def forward(self, logits: Tensor) -> Tensor:
-        """Logarithms of the mapped and normalised probabilities."""
+        """Logarithms of the mapped probabilities, which the softmax normalises."""
         probs = logits.softmax(dim=1).double().T.contiguous()
         knots = self.knots.expand(len(probs), -1).contiguous()
         levels = self.levels.expand(len(probs), -1)
@@ -66,7 +66,7 @@ class IsotonicCalibration(Calibrator):
         width = (right - left).clamp_min(torch.finfo(torch.float64).tiny)
         share = ((probs - left) / width).clamp(0, 1)
         mapped = (low + share * (high - low)).clamp_min(_FLOOR).T
-        return (mapped / mapped.sum(dim=1, keepdim=True)).log().to(logits.dtype)
+        return mapped.log().to(logits.dtype)
 
 
 def _padded(curves: list[Tensor]) -> Tensor:

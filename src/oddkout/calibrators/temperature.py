@@ -16,7 +16,7 @@ COLDEST, HOTTEST = 1e-3, 1e3
 class TemperatureScaling(Calibrator):
     """Logits divided by a temperature: fixed, or the best one for held-out data.
 
-    The likelihood is convex in 1 / T and its minimum is found to machine precision, so that the
+    The likelihood is convex in 1 / T and its minimum is found to 12 digits, so that the
     fit is never worse than T = 1. The predicted class never changes. A fitted temperature lies in
     0.001 .. 1000.
 
@@ -91,7 +91,7 @@ def _best_inverse(
         newton = inverse - slope / curvature if curvature > 0 else math.inf
         # Newton's step where it stays inside, the middle (of the logarithms) where it does not.
         following = newton if low < newton < high else math.sqrt(low * high)
-        if abs(following - inverse) <= 1e-14 * inverse:
+        if abs(following - inverse) <= 1e-12 * inverse:
             break
         inverse = following
     return inverse

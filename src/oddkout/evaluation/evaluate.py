@@ -1,7 +1,6 @@
 """Measure predictions: estimates, intervals, null levels."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -81,18 +80,11 @@ def evaluate(
     examples = Examples.of(predictions)
     generator = torch.Generator().manual_seed(seed)
     resampler = Resampler(examples, bins=bins, replicates=replicates, generator=generator)
-    given: dict[str, Any] = {"logits" if predictions.are_logits else "probs": predictions.values}
-    curve = risk_coverage(**given, labels=predictions.labels)
-    estimates = _estimates(examples, bins) | {
-        "smooth_ece": smooth_calibration_error(**given, labels=predictions.labels).item(),
-        "correctness_auroc": correctness_auroc(**given, labels=predictions.labels).item(),
-        "risk_coverage_area": curve.area.item(),
-    }
     right, held = hits_by_class(examples.hits, predictions.true_classes, classes=columns)
     metrics = {
         "accuracy": share(right.sum(), held.sum()),
         "balanced_accuracy": Measured(*mean_of_shares(right.numpy(), held.numpy())),
-    } | _measured(estimates, examples, resampler)
+    } | _measured(_estimates(examples, bins), examples, resampler)
     groups = {} if train_labels is None else frequency_groups(train_labels, classes=columns)
     return Evaluation(
         metrics=metrics,
@@ -100,8 +92,8 @@ def evaluate(
         groups={
             name: share(right[group].sum(), held[group].sum()) for name, group in groups.items()
         },
-        reliability=reliability_curve(**given, labels=predictions.labels, bins=bins),
-        risk_coverage=curve,
+        reliability=reliability_curve(**predictions.given, bins=bins),
+        risk_coverage=risk_coverage(**predictions.given),
         examples=examples,
         notes=_notes(examples),
         replicates=replicates,
@@ -122,7 +114,8 @@ def _on_cpu(predictions: Predictions) -> Predictions:
 
 
 def _estimates(examples: Examples, bins: int) -> dict[str, float]:
-    """Estimates that come from what was measured of every example, in the order of the table."""
+    """Estimates of all that is resampled, in the order of the table."""
+    given = examples.predictions.given
     confidence, hits = examples.confidence, examples.hits
     width, mass = (
         bin_sums(
@@ -143,12 +136,14 @@ def _estimates(examples: Examples, bins: int) -> dict[str, float]:
         "ece_equal_mass": mass.expected_error(),
         "maximum_ece": width.maximum_error(),
         "debiased_ece": mass.debiased_error(),
-        "smooth_ece": torch.tensor(torch.nan),  # keeps the place in the table
+        "smooth_ece": smooth_calibration_error(**given),
         "classwise_ece": classwise.expected_error().mean(),
         "entropy_gap": relative.abs(),
         "relative_cross_entropy": relative,
         "entropy": examples.entropy.mean(),
         "confidence": confidence.double().mean(),
+        "correctness_auroc": correctness_auroc(**given),
+        "risk_coverage_area": risk_coverage(**given).area,
     }
     return {name: value.item() for name, value in found.items()}
 
@@ -215,8 +210,8 @@ def _notes(examples: Examples) -> list[str]:
     impossible = examples.cross_entropy.isinf().nonzero().flatten().tolist()
     if impossible:
         notes.append(
-            f"nll is infinite: {len(impossible)} examples have probability 0 for their class, the "
-            f"first is example {impossible[0]}"
+            f"nll is infinite: the true class has probability 0 in {len(impossible)} of "
+            f"{len(examples):,} examples, first in example {impossible[0]}"
         )
     if examples.hits.min() == examples.hits.max():
         which = "right" if examples.hits[0] else "wrong"

@@ -1,7 +1,7 @@
 """What an evaluation found: every number with its interval, every error with its null level."""
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from oddkout.evaluation.resampling import Examples
@@ -58,7 +58,7 @@ class ClassResult:
     confidence: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Evaluation:
     """All metrics of one set of predictions; ``print`` shows them as a table.
 
@@ -79,7 +79,7 @@ class Evaluation:
     groups: dict[str, Measured]
     reliability: ReliabilityCurve
     risk_coverage: RiskCoverage
-    examples: Examples = field(repr=False)
+    examples: Examples
     notes: list[str]
     replicates: int
     seed: int
@@ -144,6 +144,8 @@ class Evaluation:
         lines += [_line(name.replace("_", " "), found) for name, found in self.metrics.items()]
         lines += [_line(f"accuracy of the {name}", found) for name, found in self.groups.items()]
         return "\n".join([*lines, "", *self.notes, self.verdict])
+
+    __repr__ = __str__
 
 
 def _line(name: str, found: Measured) -> str:

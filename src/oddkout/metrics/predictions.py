@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -34,6 +35,11 @@ class Predictions:
         if self.labels is None:
             raise ValueError("labels must be given, one class per example, got none")
         return self.labels
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The arguments that every metric takes."""
+        return {"logits" if self.are_logits else "probs": self.values, "labels": self.labels}
 
     @property
     def shape(self) -> tuple[int, int]:
