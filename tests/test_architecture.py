@@ -74,5 +74,15 @@ def test_import_adds_less_than_0_3_s_to_torch_and_no_extra():
     seconds = min(float(answer.stdout.split()[0]) for answer in answers)
     assert seconds < 0.3
     imported = set(answers[0].stdout.split()[1:])
-    extras = {"sklearn", "matplotlib", "typer", "rich", "jinja2", "ray", "pandas", "scipy"}
+    extras = {
+        "sklearn",
+        "matplotlib",
+        "typer",
+        "rich",
+        "jinja2",
+        "ray",
+        "pandas",
+        "scipy",
+        "mpmath",
+    }
     assert not imported & extras

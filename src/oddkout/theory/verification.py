@@ -1,0 +1,45 @@
+"""All statements, in the order of the paper."""
+
+from collections.abc import Callable
+
+from oddkout.theory.balancing import balancing
+from oddkout.theory.claim import Claim
+from oddkout.theory.divergence import divergence
+from oddkout.theory.excess_confidence import excess_confidence
+from oddkout.theory.low_data import theorem_1
+from oddkout.theory.odd_head import odd_head
+from oddkout.theory.pools import pools
+from oddkout.theory.risk_minima import risk_minima
+from oddkout.theory.risks import risks
+from oddkout.theory.shift import shift_invariance
+from oddkout.theory.two_points import two_points
+
+STATEMENTS: tuple[Callable[[], Claim], ...] = (
+    theorem_1,
+    risks,
+    risk_minima,
+    divergence,
+    balancing,
+    excess_confidence,
+    shift_invariance,
+    two_points,
+    pools,
+    odd_head,
+)
+
+
+def verify(*, on_claim: Callable[[Claim], object] | None = None) -> list[Claim]:
+    """Check every statement of the theory on this machine; see ``docs/theory.md``.
+
+    Needs ``pip install 'oddkout[theory]'``, and takes about half a minute.
+
+    Args:
+        on_claim: Called with every claim as soon as it is checked.
+    """
+    claims = []
+    for statement in STATEMENTS:
+        claim = statement()
+        claims.append(claim)
+        if on_claim is not None:
+            on_claim(claim)
+    return claims
