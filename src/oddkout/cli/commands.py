@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import oddkout
-from oddkout.cli import data, doctor, evaluate, predict, train
+from oddkout.cli import data, doctor, evaluate, predict, train, verify
 
 app = typer.Typer(
     help="Trustworthy classifiers from few, unevenly labelled examples.",
@@ -31,3 +31,4 @@ app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
+app.command("verify")(verify.verify)

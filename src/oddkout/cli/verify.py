@@ -1,0 +1,62 @@
+"""``oddkout verify``: the paper's theory, checked on this machine."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oddkout.cli.source import Json
+from oddkout.theory import Claim
+from oddkout.theory import verify as verify_theory
+
+Figures = Annotated[
+    Path | None, typer.Option(help="Folder to write the figures to, as SVG and PNG.")
+]
+
+
+def verify(figures: Figures = None, is_json: Json = False) -> int:
+    """Check every theorem, proposition and lemma of the paper; exit 1 if one does not hold.
+
+    Example: oddkout verify --figures theory
+    """
+    if figures is not None:
+        _prepare(figures)
+    claims = verify_theory(
+        on_claim=None if is_json else lambda claim: print(f"{claim}\n", flush=True)
+    )
+    if is_json:
+        print(json.dumps([claim.to_dict() for claim in claims], indent=2))
+    else:
+        print(_summary(claims))
+    if figures is not None:
+        _save_figures(figures)
+    return 0 if all(claim.holds for claim in claims) else 1
+
+
+def _summary(claims: list[Claim]) -> str:
+    """One line per statement."""
+    width = max(len(claim.name) for claim in claims)
+    lines = [
+        f"{number:>2}  {claim.name:<{width}}  {sum(check.holds for check in claim.checks):>2} of "
+        f"{len(claim.checks):>2} checks  {'holds' if claim.holds else 'DOES NOT HOLD'}"
+        for number, claim in enumerate(claims, start=1)
+    ]
+    return "\n".join(lines)
+
+
+def _prepare(directory: Path) -> None:
+    """Refuse what would keep the figures from being written, before half a minute is spent."""
+    if find_spec("matplotlib") is None:
+        raise ValueError("--figures needs matplotlib; run: pip install 'oddkout[theory]'")
+    directory.mkdir(parents=True, exist_ok=True)
+
+
+def _save_figures(directory: Path) -> None:
+    """Write all figures, each as SVG and PNG."""
+    from oddkout.theory.figures import figures
+
+    for name, figure in figures().items():
+        for kind in ("svg", "png"):
+            figure.savefig(directory / f"{name}.{kind}", dpi=150)

@@ -1,0 +1,91 @@
+"""Every statement of the theory holds, and the command says so; or says that it does not."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from oddkout import theory
+from oddkout.cli import main
+from oddkout.theory import Check, Claim, verification
+
+GOOD = Check(quantity="one", value=1.0, relation="=", expected=1)
+BAD = replace(GOOD, value=2.0)
+
+
+def claim(*checks):
+    return Claim(name="Lemma", statement="So it is.", computed="By hand.", checks=checks)
+
+
+@pytest.mark.parametrize("statement", verification.STATEMENTS, ids=lambda s: s.__name__)
+def test_the_statement_holds(statement):
+    result = statement()
+    assert result.holds, str(result)
+
+
+@pytest.mark.parametrize(
+    ("value", "relation", "expected", "tolerance", "holds"),
+    [
+        (1.05, "=", 1, 0.1, True),
+        (0.95, "=", 1, 0.1, True),
+        (1.2, "=", 1, 0.1, False),
+        (0.8, "=", 1, 0.1, False),
+        (-5, "<=", 1, 0, True),
+        (1.05, "<=", 1, 0.1, True),
+        (1.2, "<=", 1, 0.1, False),
+        (5, ">=", 1, 0, True),
+        (0.95, ">=", 1, 0.1, True),
+        (0.8, ">=", 1, 0.1, False),
+        *((math.nan, relation, 0, 1, False) for relation in ("=", "<=", ">=")),
+    ],
+)
+def test_a_check_holds_within_its_tolerance(value, relation, expected, tolerance, holds):
+    check = Check(
+        quantity="", value=value, relation=relation, expected=expected, tolerance=tolerance
+    )
+    assert check.holds is holds
+
+
+def test_a_claim_holds_if_all_its_checks_do_and_it_has_some():
+    assert claim(GOOD, GOOD).holds
+    assert not claim(GOOD, BAD).holds
+    assert not claim().holds
+
+
+def test_verify_returns_the_claims_and_hands_them_out_as_they_come(monkeypatch):
+    monkeypatch.setattr(verification, "STATEMENTS", (lambda: claim(GOOD), lambda: claim(BAD)))
+    seen = []
+    assert theory.verify(on_claim=seen.append) == seen == [claim(GOOD), claim(BAD)]
+
+
+@pytest.mark.parametrize(("checks", "code"), [((GOOD,), 0), ((GOOD, BAD), 1)])
+def test_the_command_exits_1_if_a_statement_does_not_hold(monkeypatch, capsys, checks, code):
+    monkeypatch.setattr(verification, "STATEMENTS", (lambda: claim(*checks),))
+    assert main(["verify"]) == code
+    text = capsys.readouterr().out
+    assert ("DOES NOT HOLD" in text) == ("FAIL" in text) == bool(code)
+
+    assert main(["verify", "--json"]) == code
+    (answer,) = json.loads(capsys.readouterr().out)
+    assert answer["name"] == "Lemma"
+    assert answer["holds"] is not bool(code)
+    assert [check["holds"] for check in answer["checks"]] == [c.holds for c in checks]
+
+
+def test_the_command_writes_four_figures(monkeypatch, tmp_path):
+    monkeypatch.setattr(verification, "STATEMENTS", (lambda: claim(GOOD),))
+    assert main(["verify", "--figures", str(tmp_path / "new")]) == 0
+    names = {file.stem for file in (tmp_path / "new").iterdir()}
+    assert names == {"theorem-1-minimisers", "toy-descent", "logit-growth", "layout-variance"}
+    for file in (tmp_path / "new").iterdir():
+        start = b"\x89PNG" if file.suffix == ".png" else b"<?xml"
+        assert file.read_bytes().startswith(start)
+
+
+def test_figures_without_matplotlib_are_refused_before_anything_is_computed(
+    monkeypatch, capsys, tmp_path
+):
+    monkeypatch.setattr("oddkout.cli.verify.find_spec", lambda name: None)
+    assert main(["verify", "--figures", str(tmp_path)]) == 2
+    assert "pip install 'oddkout[theory]'" in capsys.readouterr().err
