@@ -5,10 +5,13 @@ import math
 from dataclasses import replace
 
 import pytest
+import torch
 
 from oddkout import theory
 from oddkout.cli import main
 from oddkout.theory import Check, Claim, verification
+from oddkout.theory.divergence import toy_path
+from oddkout.theory.pools import LayoutVariances
 
 GOOD = Check(quantity="one", value=1.0, relation="=", expected=1)
 BAD = replace(GOOD, value=2.0)
@@ -83,9 +86,36 @@ def test_the_command_writes_four_figures(monkeypatch, tmp_path):
         assert file.read_bytes().startswith(start)
 
 
-def test_figures_without_matplotlib_are_refused_before_anything_is_computed(
-    monkeypatch, capsys, tmp_path
+@pytest.mark.parametrize("missing", ["mpmath", "sklearn", "matplotlib"])
+def test_a_missing_module_is_named_before_anything_is_computed(
+    monkeypatch, capsys, tmp_path, missing
 ):
-    monkeypatch.setattr("oddkout.cli.verify.find_spec", lambda name: None)
+    monkeypatch.setattr("oddkout.cli.verify.find_spec", lambda name: None if name == missing else 1)
     assert main(["verify", "--figures", str(tmp_path)]) == 2
-    assert "pip install 'oddkout[theory]'" in capsys.readouterr().err
+    assert f"needs {missing}; run: pip install 'oddkout[theory]'" in capsys.readouterr().err
+
+
+def test_figures_show_the_numbers_they_are_given():
+    from matplotlib.figure import Figure
+
+    from oddkout.theory import figures
+
+    axes = Figure().subplots(2, 2).flatten()
+    path = toy_path((0, 3), rate=0.1, steps=5)
+    figures.draw_toy(path, axes[0])
+    assert axes[0].lines[0].get_xydata().tolist() == path.tolist()
+
+    figures.draw_growth({"a": [0.0, 1, 2], "b": [0.0, 2, 4], "c": [0.0, 3, 6]}, axes[1])
+    assert axes[1].lines[1].get_xydata().tolist() == [[1, 2], [2, 4]]
+
+    probabilities = torch.tensor([[0.5, 0.7, 0.3], [0.5, 0.6, 0.4]], dtype=torch.float64)
+    figures.draw_minimisers([0.1, 0.01], probabilities, axes[2])
+    drawn = [line.get_ydata() for line in axes[2].lines if len(line.get_xdata()) == 2]
+    assert any(list(values) == [0.7, 0.6] for values in drawn)
+
+    variances = LayoutVariances(
+        cost=30, k=1, one_set=10.0, between=1.0, between_error=0.1, within=9.0, within_error=0.1
+    )
+    figures.draw_variance(variances, [1, 9], axes[3])
+    assert axes[3].lines[0].get_ydata().tolist() == [10, 2]
+    assert axes[3].lines[1].get_ydata()[0] == variances.paper == 1

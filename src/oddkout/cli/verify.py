@@ -21,8 +21,10 @@ def verify(figures: Figures = None, is_json: Json = False) -> int:
 
     Example: oddkout verify --figures theory
     """
+    _require("mpmath", "sklearn")
     if figures is not None:
-        _prepare(figures)
+        _require("matplotlib")
+        figures.mkdir(parents=True, exist_ok=True)
     claims = verify_theory(
         on_claim=None if is_json else lambda claim: print(f"{claim}\n", flush=True)
     )
@@ -46,11 +48,11 @@ def _summary(claims: list[Claim]) -> str:
     return "\n".join(lines)
 
 
-def _prepare(directory: Path) -> None:
-    """Refuse what would keep the figures from being written, before half a minute is spent."""
-    if find_spec("matplotlib") is None:
-        raise ValueError("--figures needs matplotlib; run: pip install 'oddkout[theory]'")
-    directory.mkdir(parents=True, exist_ok=True)
+def _require(*modules: str) -> None:
+    """Name a module that is missing, before half a minute is spent."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise ValueError(f"verify needs {module}; run: pip install 'oddkout[theory]'")
 
 
 def _save_figures(directory: Path) -> None:

@@ -89,8 +89,8 @@ class Claim:
 
 
 def _digits(value: Number) -> str:
-    """Seven digits, or two where the size alone matters."""
-    return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:.7g}"
+    """Six digits, or two where the size alone matters."""
+    return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:.6g}"
 
 
 def _paragraph(text: str) -> list[str]:
