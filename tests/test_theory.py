@@ -62,6 +62,22 @@ def test_verify_returns_the_claims_and_hands_them_out_as_they_come(monkeypatch):
     assert theory.verify(on_claim=seen.append) == seen == [claim(GOOD), claim(BAD)]
 
 
+def test_verify_computes_on_one_thread_and_gives_the_others_back(monkeypatch):
+    during, threads = [], torch.get_num_threads()
+
+    def statement():
+        during.append(torch.get_num_threads())
+        return claim(GOOD)
+
+    monkeypatch.setattr(verification, "STATEMENTS", (statement,))
+    torch.set_num_threads(2)
+    try:
+        theory.verify()
+        assert (during, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(threads)
+
+
 @pytest.mark.parametrize(("checks", "code"), [((GOOD,), 0), ((GOOD, BAD), 1)])
 def test_the_command_exits_1_if_a_statement_does_not_hold(monkeypatch, capsys, checks, code):
     monkeypatch.setattr(verification, "STATEMENTS", (lambda: claim(*checks),))
