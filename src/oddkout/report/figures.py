@@ -205,7 +205,7 @@ def draw_risk_coverage(models: Mapping[str, RiskCoverage], ax: Axes) -> Axes:
     """Share of wrong predictions among the most confident ones, model by model."""
     for name, curve in models.items():
         coverage, risk = curve.coverage.numpy(), curve.risk.numpy()
-        ax.plot(coverage, risk, marker="", label=f"{name}, area {curve.area.item():.3f}")
+        ax.plot(coverage, risk, marker="", label=f"{name}, area {curve.area.item():.2g}")
     ax.set(xlabel="coverage (share answered)", ylabel="risk (share wrong)", xlim=(0, 1))
     ax.set_ylim(bottom=0)
     ax.legend(loc="upper left")
