@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, permutations, product
 
 import torch
@@ -43,6 +44,7 @@ def every_set(
     return torch.tensor(list(probability)), torch.tensor(weights, dtype=torch.float64)
 
 
+@cache  # searches ask for the same sets a thousand times
 def class_sets(classes: int, k: int) -> Int64[Tensor, "sets members"]:
     """The classes of every set (i, i, Y), Y being k classes other than i; all equally likely.
 
