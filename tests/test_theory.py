@@ -121,7 +121,7 @@ def test_figures_show_the_numbers_they_are_given():
     figures.draw_toy(path, axes[0])
     assert axes[0].lines[0].get_xydata().tolist() == path.tolist()
 
-    figures.draw_growth({"a": [0.0, 1, 2], "b": [0.0, 2, 4], "c": [0.0, 3, 6]}, axes[1])
+    figures.draw_growth({"a": [0.0, 1.0, 2.0], "b": [0.0, 2.0, 4.0], "c": [0.0, 3.0, 6.0]}, axes[1])
     assert axes[1].lines[1].get_xydata().tolist() == [[1, 2], [2, 4]]
 
     probabilities = torch.tensor([[0.5, 0.7, 0.3], [0.5, 0.6, 0.4]], dtype=torch.float64)

@@ -178,6 +178,11 @@ def _mean(values: Sequence[float]) -> tuple[float, float]:
     return float(tensor.mean()), float(tensor.std()) / math.sqrt(len(values))
 
 
+def _count(sets: Number) -> str:
+    """A number of sets in words."""
+    return "all" if math.isinf(sets) else str(sets)
+
+
 def _gradient_gap() -> float:
     """Distance of ``set_gradients`` from the gradient of ``OddKOutLoss``."""
     generator = torch.Generator().manual_seed(0)
@@ -237,7 +242,7 @@ def pools() -> Claim:
             ),
             *(
                 Check(
-                    quantity=f"variance, pool with {drawn} sets / paper layout, {state}",
+                    quantity=f"variance, pool with {_count(drawn)} sets / paper layout, {state}",
                     value=v.pool(drawn) / v.paper,
                     relation="<=",
                     expected=1 - 4 * v.pool_error(drawn) / v.paper,
@@ -259,7 +264,7 @@ def pools() -> Claim:
             f"{state} model, {v.cost} examples an update: paper layout, {v.cost // (v.k + 2)} "
             f"sets, {v.paper:.3f}; pool by its sets: "
             + ", ".join(
-                f"{s}: {v.pool(s):.3f} +- {1.96 * v.pool_error(s):.3f}"
+                f"{_count(s)}: {v.pool(s):.3f} +- {1.96 * v.pool_error(s):.3f}"
                 for s in (5, 10, 20, 60, 240, math.inf)
             )
             + f"; less from {math.ceil(v.break_even)} sets on"
