@@ -81,9 +81,13 @@ class Resampler:
         }
         cells, self._shares = cell_weights(examples.confidence.double().numpy())
         self._cells = cells.ravel()
-        predictions = examples.predictions
-        self.probs = torch.cat([rows for _, rows in predictions.probability_blocks()]).float()
-        self._classwise_bin = bin_of_confidence(self.probs, bins=bins)
+        # One copy of the predictions and a quarter of one for bins: large inputs stay affordable.
+        number = torch.uint8 if bins <= 256 else torch.int32
+        self.probs = torch.empty(examples.predictions.shape)
+        self._classwise_bin = torch.empty(examples.predictions.shape, dtype=number)
+        for place, rows in examples.predictions.probability_blocks():
+            self.probs[place] = rows
+            self._classwise_bin[place] = bin_of_confidence(self.probs[place], bins=bins).to(number)
 
     def bootstrap(self) -> dict[str, Float[Tensor, " replicates"]]:
         """Metrics of examples drawn with replacement; limits of equal-mass bins are kept."""
@@ -139,7 +143,6 @@ class Resampler:
         ones = np.ones((len(examples), 1), dtype=np.float32)
         classwise = _ClasswiseSums(self).of(ones)
         mean_entropy = examples.entropy.mean()
-        log_probs = self.probs.log()
         for labels in self._drawn_labels():
             hits = (labels == examples.predicted[:, None]).float().numpy()
             for name, indicator in indicators.items():
@@ -148,7 +151,7 @@ class Resampler:
                 _add_top_errors(found, name, sums)
             gaps = smooth_confidence[:, None] - smooth @ hits
             found["smooth_ece"].append(_smooth(gaps / len(examples)))
-            cross_entropy = -log_probs.gather(1, labels).mean(dim=0, dtype=torch.float64)
+            cross_entropy = -self.probs.gather(1, labels).log().mean(dim=0, dtype=torch.float64)
             found["entropy_gap"].append((cross_entropy - mean_entropy).abs())
             hits_by_bin = self._classwise_hits(labels)
             _add_classwise(found, BinSums(classwise.count, classwise.confidence, hits_by_bin))
@@ -188,17 +191,20 @@ class Resampler:
 
     def _drawn_labels(self) -> Iterator[Int[Tensor, "examples columns"]]:
         """Yield labels drawn from the predictions."""
-        limits = self.probs.cumsum(dim=1)
-        limits = limits / limits[:, -1:]
+        examples, classes = self.probs.shape
         for columns in self._portions():
-            uniform = torch.rand(len(limits), columns, generator=self.generator)
-            drawn = torch.searchsorted(limits, uniform, right=True)
-            yield drawn.clamp_max_(limits.shape[1] - 1)
+            uniform = torch.rand(examples, columns, generator=self.generator)
+            drawn = torch.empty(examples, columns, dtype=torch.int64)
+            for place, probs in Predictions(self.probs, are_logits=False).blocks():
+                limits = probs.cumsum(dim=1)
+                limits /= limits[:, -1:].clone()
+                drawn[place] = torch.searchsorted(limits, uniform[place], right=True)
+            yield drawn.clamp_max_(classes - 1)
 
     def _classwise_hits(self, labels: Int[Tensor, "examples columns"]) -> Tensor:
         """Number of labels in each (bin, class), for every column."""
         classes, columns = self.probs.shape[1], labels.shape[1]
-        key = self._classwise_bin.gather(1, labels).mul_(classes).add_(labels)
+        key = self._classwise_bin.gather(1, labels).long().mul_(classes).add_(labels)
         key.mul_(columns).add_(torch.arange(columns))
         counts = key.flatten().bincount(minlength=self.bins * classes * columns)
         return counts.view(self.bins, classes, columns).float()
@@ -215,13 +221,13 @@ class _ClasswiseSums:
         probs, bin_of = resampler.probs, resampler._classwise_bin
         self.classes, self.bins = probs.shape[1], resampler.bins
         self.probs = probs
-        rows, columns = (bin_of > 0).nonzero(as_tuple=True)
-        key = (bin_of[rows, columns] * self.classes + columns).numpy()
+        rows, columns = (part.int() for part in (bin_of > 0).nonzero(as_tuple=True))
+        key = (bin_of[rows, columns].int() * self.classes + columns).numpy()
         shape = (self.bins * self.classes, len(probs))
         self._count = self._matrix(np.ones(len(rows)), key, rows.numpy(), shape)
         self._confidence = self._matrix(probs[rows, columns].numpy(), key, rows.numpy(), shape)
         labels = resampler.examples.predictions.true_classes
-        true_key = bin_of.gather(1, labels[:, None])[:, 0] * self.classes + labels
+        true_key = bin_of.gather(1, labels[:, None])[:, 0].long() * self.classes + labels
         every = np.arange(len(probs))
         self._hits = self._matrix(np.ones(len(probs)), true_key.numpy(), every, shape)
 
