@@ -17,6 +17,10 @@ LAYERS = [
         "samplers",
         "losses",
         "heads",
+        "augmentation",
+        "allocator",
+        "compilation",
+        "optimisation",
         "checkpoint",
         "models",
         "data",
@@ -30,12 +34,13 @@ LAYERS = [
 ]
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 # Within a layer: samplers and losses are made of sets, training trains by a method, and what it
-# trained predicts.
+# trained predicts; reports show what experiments found.
 SIDEWAYS = {
     ("samplers", "sets"),
     ("losses", "sets"),
     ("training", "methods"),
     ("artifact", "training"),
+    ("report", "experiments"),
 }
 
 

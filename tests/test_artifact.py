@@ -13,12 +13,13 @@ from torch import nn
 from oddkout import Data, load_data
 from oddkout.artifact import Classifier
 from oddkout.cli import main
-from oddkout.experiments import fit_classifier
+from oddkout.experiments.fit import fit_classifier
+from oddkout.experiments.recipe import Recipe
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    return fit_classifier(load_data("digits"), updates=60)
+    return fit_classifier(load_data("digits"), recipe=Recipe(updates=60))
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_unbalanced_training_says_so_on_the_card():
     x, y = rng.normal(size=(60, 3)).astype(np.float32), np.repeat([0, 1], [45, 15])
     data = Data(name="d", x_train=x, y_train=y, x_test=x, y_test=y, classes=("a", "b"))
     priors = {
-        method: fit_classifier(data, method=method, updates=3)[0].prior
+        method: fit_classifier(data, method=method, recipe=Recipe(updates=3))[0].prior
         for method in ("vanilla", "bb", "weighted", "pair")
     }
     assert priors.pop("vanilla") == (0.75, 0.25)
@@ -114,7 +115,9 @@ def test_a_network_of_ones_own_is_loaded_into_what_one_passes(tmp_path, monkeypa
         "def small(classes):\n    return nn.Sequential(nn.Flatten(), nn.Linear(64, classes))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    classifier, _ = fit_classifier(load_data("digits"), model="own_nets:small", updates=5)
+    classifier, _ = fit_classifier(
+        load_data("digits"), recipe=Recipe(model="own_nets:small", updates=5)
+    )
     classifier.save(tmp_path / "model")
     again = Classifier.load(
         tmp_path / "model", model=lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
@@ -138,7 +141,7 @@ def test_k_is_for_methods_that_draw_sets():
     data = load_data("digits")
     with pytest.raises(ValueError, match="vanilla draws no sets, got k=2"):
         fit_classifier(data, method="vanilla", k=2)
-    classifier, _ = fit_classifier(data, method="oko", k=3, updates=3)
+    classifier, _ = fit_classifier(data, method="oko", k=3, recipe=Recipe(updates=3))
     assert classifier.details["settings"]["k"] == 3
 
 

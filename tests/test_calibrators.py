@@ -269,3 +269,13 @@ def test_bad_input_gets_one_sentence(call, text):
     with pytest.raises(ValueError, match=text) as raised:
         call()
     assert "\n" not in str(raised.value)
+
+
+def test_balanced_fitting_is_fitting_to_examples_repeated_until_classes_are_equal():
+    logits = 3 * torch.randn(30, 3, generator=torch.Generator().manual_seed(0))
+    labels = torch.tensor([0] * 20 + [1] * 5 + [2] * 5)
+    repeated = torch.cat([torch.arange(20), torch.arange(20, 30).repeat(4)])
+    expected = TemperatureScaling().fit(logits[repeated], labels[repeated]).temperature
+    found = TemperatureScaling().fit(logits, labels, is_balanced=True).temperature
+    assert found.item() == pytest.approx(expected.item(), rel=1e-9)
+    assert found.item() != pytest.approx(TemperatureScaling().fit(logits, labels).temperature)

@@ -26,9 +26,10 @@ def digits():
     return x, y, as_tensor(data.x_test), torch.tensor(data.y_test)
 
 
-def run(x, y, *, method="oko", name="mlp", seed=0, **changes):
+def run(x, y, *, method="oko", name="mlp", seed=0, dropout=0.0, **changes):
     generator = torch.Generator().manual_seed(seed)
-    model = build_model(name, shape=tuple(x.shape[1:]), classes=10, generator=generator)
+    shape = tuple(x.shape[1:])
+    model = build_model(name, shape=shape, classes=10, generator=generator, dropout=dropout)
     arguments = {"updates": 120, "learning_rate": 0.1, "seed": seed} | changes
     return train(model, x, y, method=METHODS[method], classes=10, **arguments)
 
@@ -58,6 +59,9 @@ def test_every_method_learns(digits, method):
         {"averaging": 0.9},
         {"layout": "paper", "sets": 20},
         {"clip_value": 0.1, "clip_norm": None, "weight_decay": 1e-3},
+        {"dropout": 0.5},
+        {"shift": 1, "flip": True, "crop": 0.2},
+        {"mixed_precision": True},
     ],
 )
 def test_the_same_arguments_give_the_same_weights_to_the_bit(digits, changes):
@@ -72,12 +76,48 @@ def test_the_same_arguments_give_the_same_weights_to_the_bit(digits, changes):
 def test_global_randomness_is_neither_used_nor_touched(digits):
     x, y, *_ = digits
     torch.manual_seed(1)
-    first = run(x, y, updates=20)
+    first = run(x, y, updates=20, dropout=0.5)
     torch.manual_seed(2)
     before = torch.random.get_rng_state()
-    again = run(x, y, updates=20)
+    again = run(x, y, updates=20, dropout=0.5)
     assert torch.equal(weights(first), weights(again))
     assert torch.equal(before, torch.random.get_rng_state())
+
+
+@pytest.mark.parametrize("changes", [{"dropout": 0.5}, {"shift": 1}, {"flip": True}, {"crop": 0.3}])
+def test_an_option_that_makes_training_harder_makes_a_difference(digits, changes):
+    x, y, *_ = digits
+    plain, harder = run(x, y, updates=60), run(x, y, updates=60, **changes)
+    assert not torch.equal(weights(plain), weights(harder))
+    assert harder.log[-1]["loss"] > plain.log[-1]["loss"]
+
+
+def test_mixed_precision_keeps_weights_in_float32_and_stays_near(digits):
+    x, y, x_test, y_test = digits
+    mixed = run(x, y, updates=150, mixed_precision=True)
+    assert {parameter.dtype for parameter in mixed.model.parameters()} == {torch.float32}
+    plain = run(x, y, updates=150, mixed_precision=False)
+    assert not torch.equal(weights(mixed), weights(plain))
+    right = [t.predict_logits(x_test).argmax(dim=1) == y_test for t in (mixed, plain)]
+    assert abs(right[0].double().mean() - right[1].double().mean()) < 0.05
+
+
+def test_a_compiled_run_is_the_same_to_the_bit_again_and_near_to_one_that_is_not(digits):
+    x, y, x_test, _ = digits
+    first, again, plain = (
+        run(x, y, updates=30, compiled=compiled, dropout=dropout)
+        for compiled, dropout in ((True, 0.0), (True, 0.0), (False, 0.0))
+    )
+    assert torch.equal(weights(first), weights(again))
+    torch.testing.assert_close(
+        first.predict_logits(x_test), plain.predict_logits(x_test), atol=1e-3, rtol=1e-3
+    )
+
+
+def test_augmentation_of_a_table_is_refused(digits):
+    _, y, *_ = digits
+    with pytest.raises(ValueError, match="shift, flip and crop are for images"):
+        run(torch.zeros(len(y), 5), y, shift=1)
 
 
 def test_the_best_state_on_validation_data_is_kept(digits):

@@ -46,6 +46,11 @@ class Method:
     head: Literal["none", "odd", "noise"] = "none"
     temperature: Number | Literal["none", "fit"] = "none"
 
+    @property
+    def is_balanced(self) -> bool:
+        """Whether it trains for equally frequent classes, whatever the frequencies of the data."""
+        return self.batches != "shuffled" or self.loss == "weighted"
+
 
 METHODS = {
     method.name: method

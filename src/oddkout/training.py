@@ -1,7 +1,6 @@
 """The training loop: one for every method, a function of its arguments and one seed."""
 
 import copy
-import ctypes
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,13 +12,17 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from oddkout.allocator import keep_memory
+from oddkout.augmentation import augmented
 from oddkout.calibrators import TemperatureScaling
 from oddkout.checkpoint import load_checkpoint, save_checkpoint
 from oddkout.checks import Number, at_least
+from oddkout.compilation import repays_compiling
 from oddkout.heads import with_odd_head, without_odd_head
 from oddkout.methods import Method, Objective
 from oddkout.models import initialise
-from oddkout.randomness import keyed_generator
+from oddkout.optimisation import fading_share, optimiser_for, rate_share
+from oddkout.randomness import keyed_generator, keyed_globals
 
 Progress = Callable[[dict[str, Number]], None]
 
@@ -70,6 +73,11 @@ def train(
     head_weight: Number = 2.0,
     head_until: Number = 0.6,
     averaging: Number | None = None,
+    shift: int = 0,
+    flip: bool = False,
+    crop: Number = 0.0,
+    compiled: bool | None = None,
+    mixed_precision: bool | None = None,
     validation: tuple[Tensor, Tensor] | None = None,
     log_every: int = 50,
     seed: int = 0,
@@ -103,6 +111,12 @@ def train(
         head_weight: Weight of a second head's loss at the beginning; it falls by a cosine to 0.
         head_until: Share of the updates after which it is 0; 0 keeps it constant.
         averaging: Decay of a moving average of the weights, which is then the result.
+        shift: Images: largest shift in pixels, see ``augmented``.
+        flip: Images: whether they are mirrored at random.
+        crop: Images: largest share of height and width that is cut off.
+        compiled: Whether the model is compiled; if not given, when the run is long enough to repay
+            it.
+        mixed_precision: Whether the model computes in bfloat16; if not given, on GPUs that can.
         validation: Examples and classes to choose the state of lowest NLL by, among those looked
             at every ``log_every`` updates.
         log_every: Number of updates between rows of the log.
@@ -139,28 +153,55 @@ def train(
         rank=rank,
         processes=processes,
     )
+    changes = {"shift": shift, "flip": flip, "crop": crop}
+    if any(changes.values()) and x.ndim != 4:
+        raise ValueError(
+            f"shift, flip and crop are for images, but examples have the shape {tuple(x.shape[1:])}"
+            "; leave them out"
+        )
+    if compiled is None:
+        compiled = repays_compiling(model, x, examples=examples, updates=updates)
+    if mixed_precision is None:
+        mixed_precision = device.type == "cuda" and torch.cuda.is_bf16_supported()
     average = copy.deepcopy(model) if averaging is not None else None
     best: dict[str, Tensor] = {}
-    step = _optimiser(optimiser, model, learning_rate, momentum, weight_decay)
+    step = optimiser_for(
+        model, optimiser, rate=learning_rate, momentum=momentum, weight_decay=weight_decay
+    )
     log: list[dict[str, Number]] = []
     first = 0
     if checkpoint is not None and checkpoint.exists():
         first, log, best = load_checkpoint(checkpoint, model, step, average)
-    stepped = nn.parallel.DistributedDataParallel(model) if processes > 1 else model
+    shared = nn.parallel.DistributedDataParallel(model) if processes > 1 else model
+    forward: Callable[[Tensor], Any] = torch.compile(shared) if compiled else shared
 
     for update in range(first, updates):
-        rate = learning_rate * _schedule(update / updates, warm_up)
+        rate = learning_rate * rate_share(update / updates, warm_up=warm_up)
         for group in step.param_groups:
             group["lr"] = rate
         model.train()
         batch, drawn = objective.draw(update)
         batch, drawn = batch.to(device), None if drawn is None else drawn.to(device)
+        inputs = x[batch]
+        if any(changes.values()):
+            inputs = augmented(
+                inputs,
+                shift=shift,
+                flip=flip,
+                crop=crop,
+                generator=keyed_generator(seed, 5, rank, update),
+            )
+        with (
+            keyed_globals(seed, 6, rank, update, device=device),
+            torch.autocast(device.type, dtype=torch.bfloat16, enabled=mixed_precision),
+        ):
+            output = forward(inputs)
         loss = objective.loss(
-            stepped(x[batch]),
+            _in_float32(output),
             y[batch],
             drawn,
             update=update,
-            head_weight=head_weight * _fading(update / updates, head_until),
+            head_weight=head_weight * fading_share(update / updates, until=head_until),
         )
         step.zero_grad()
         torch.autograd.backward(loss)
@@ -222,44 +263,11 @@ def process_number() -> tuple[int, int]:
     return 0, 1
 
 
-def keep_memory() -> None:
-    """Tell the C library's allocator to keep what a step frees for the next one.
-
-    By default it returns large blocks to the system and asks for them again, page by page, at
-    every step. Where there is no such allocator, nothing happens.
-    """
-    mmap_threshold, trim_threshold = -3, -1  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of malloc.h
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(mmap_threshold, 1 << 30)
-        mallopt(trim_threshold, (1 << 31) - 1)
-
-
-def _schedule(done: float, warm_up: Number) -> float:
-    """Share of the highest learning rate: a linear rise, then a cosine to 0."""
-    if done < warm_up:
-        return (done + 1e-3) / (warm_up + 1e-3)
-    return 0.5 * (1 + math.cos(math.pi * (done - warm_up) / (1 - warm_up)))
-
-
-def _fading(done: float, until: Number) -> float:
-    """Share of the second head's weight: a cosine to 0, or 1 throughout."""
-    return 0.5 * (1 + math.cos(math.pi * min(done / until, 1.0))) if until else 1.0
-
-
-def _optimiser(
-    name: str, model: nn.Module, rate: Number, momentum: Number, decay: Number
-) -> torch.optim.Optimizer:
-    """SGD or AdamW, decaying matrices and kernels only."""
-    weights = [p for p in model.parameters() if p.ndim > 1]
-    others = [p for p in model.parameters() if p.ndim <= 1]
-    groups: list[dict[str, Any]] = [
-        {"params": weights, "weight_decay": float(decay)},
-        {"params": others, "weight_decay": 0.0},
-    ]
-    if name == "adamw":
-        return torch.optim.AdamW(groups, lr=rate)
-    return torch.optim.SGD(groups, lr=rate, momentum=momentum, nesterov=momentum > 0)
+def _in_float32(output: Tensor | tuple[Tensor, ...]) -> Any:
+    """Logits, of one head or two, as the losses add them up."""
+    if isinstance(output, tuple):
+        return tuple(logits.float() for logits in output)
+    return output.float()
 
 
 def _calibrated(

@@ -27,7 +27,7 @@ class CrossFittedTemperature(NamedTuple):
 
 
 def cross_fitted_temperature(
-    logits: Matrix, labels: Labels, *, folds: Labels
+    logits: Matrix, labels: Labels, *, folds: Labels, is_balanced: bool = False
 ) -> CrossFittedTemperature:
     """Fit a temperature to out-of-fold logits.
 
@@ -38,6 +38,7 @@ def cross_fitted_temperature(
         logits: These logits, in the order of the examples.
         labels: The classes of the examples.
         folds: The fold of every example, e.g. from ``fold_numbers``.
+        is_balanced: Whether all classes weigh the same, see ``TemperatureScaling.fit``.
 
     Example:
         >>> logits = torch.tensor([[2.0, 0.0], [0.0, 2.0], [2.0, 0.0]]).repeat(4, 1)
@@ -56,11 +57,13 @@ def cross_fitted_temperature(
     scaled, temperatures = torch.empty_like(rows), []
     for number in numbers:
         is_own = fold_of == number
-        others = TemperatureScaling().fit(rows[~is_own], classes[~is_own])
+        others = TemperatureScaling().fit(rows[~is_own], classes[~is_own], is_balanced=is_balanced)
         scaled[is_own] = others(rows[is_own])
         temperatures.append(others.temperature)
     return CrossFittedTemperature(
-        TemperatureScaling().fit(rows, classes), scaled, torch.stack(temperatures)
+        TemperatureScaling().fit(rows, classes, is_balanced=is_balanced),
+        scaled,
+        torch.stack(temperatures),
     )
 
 

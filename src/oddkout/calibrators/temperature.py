@@ -45,15 +45,23 @@ class TemperatureScaling(Calibrator):
             raise ValueError(f"temperature must be a positive number, got {temperature}")
         self.register_buffer("temperature", torch.tensor(float(temperature), dtype=torch.float64))
 
-    def fit(self, logits: Matrix, labels: Labels) -> "TemperatureScaling":
+    def fit(
+        self, logits: Matrix, labels: Labels, *, is_balanced: bool = False
+    ) -> "TemperatureScaling":
         """Find the temperature of the highest likelihood.
 
         Args:
             logits: Logits of examples that the model was not trained on.
             labels: Their classes.
+            is_balanced: Whether all classes weigh the same, however many examples they have: for
+                a model that will meet them equally often.
         """
         rows, classes = fitting_data(logits, labels)
-        self.temperature.fill_(1 / _best_inverse(rows, classes))
+        share = torch.full((len(rows),), 1 / len(rows), dtype=rows.dtype)
+        if is_balanced:
+            counts = classes.bincount(minlength=rows.shape[1])
+            share = 1 / (counts[classes] * counts.count_nonzero()).to(rows.dtype)
+        self.temperature.fill_(1 / _best_inverse(rows, classes, share))
         return self
 
     def forward(self, logits: Tensor) -> Tensor:
@@ -66,16 +74,18 @@ class TemperatureScaling(Calibrator):
 
 
 def _best_inverse(
-    logits: Float[Tensor, "examples classes"], labels: Int[Tensor, " examples"]
+    logits: Float[Tensor, "examples classes"],
+    labels: Int[Tensor, " examples"],
+    share: Float[Tensor, " examples"],
 ) -> float:
-    """The 1 / T at which the derivative of the negative log-likelihood is 0."""
+    """The 1 / T at which the derivative of the weighted negative log-likelihood is 0."""
     margins = logits - logits.gather(1, labels[:, None])  # the true class at 0
 
     def derivatives(inverse: float) -> tuple[float, float]:
         probs = (inverse * margins).softmax(dim=1)
         mean = (probs * margins).sum(dim=1)
         variance = (probs * margins**2).sum(dim=1) - mean**2
-        return mean.mean().item(), variance.mean().item()
+        return (share @ mean).item(), (share @ variance).item()
 
     low, high = 1 / HOTTEST, 1 / COLDEST
     if margins.amax() <= 0:

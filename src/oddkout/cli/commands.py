@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import oddkout
-from oddkout.cli import data, doctor, evaluate, predict, train, verify
+from oddkout.cli import compare, data, doctor, evaluate, predict, train, verify
 
 app = typer.Typer(
     help="Trustworthy classifiers from few, unevenly labelled examples.",
@@ -26,6 +26,7 @@ def options(
         raise typer.Exit
 
 
+app.command("compare")(compare.compare_methods)
 app.add_typer(data.app, name="data")
 app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)

@@ -34,6 +34,27 @@ def training_progress(updates: int) -> Iterator[Callable[[dict[str, Any]], None]
 
 
 @contextmanager
+def grid_progress() -> Iterator[Callable[[int, int, Any], None] | None]:
+    """A bar for a whole grid, to be called with runs done, runs in all, and the last one."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+    text = TextColumn("{task.description}")
+    with _bars(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), text) as bars:
+        task = bars.add_task("runs")
+
+        def show(done: int, total: int, run: Any) -> None:
+            last = "" if run is None else f"{run.config.method}, seed {run.config.seed}"
+            if run is not None and run.has_failed:
+                last += " failed"
+            bars.update(task, completed=done, total=total, description=last)
+
+        yield show
+
+
+@contextmanager
 def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
     """A bar for every file, to be called with its name, bytes so far and bytes in all."""
     if not sys.stderr.isatty():

@@ -11,6 +11,7 @@ import torch
 import typer
 
 from oddkout.cli.progress import training_progress
+from oddkout.cli.recipe import Dropout, Examples, Model, Updates
 from oddkout.cli.source import (
     Categorical,
     DataDir,
@@ -22,7 +23,8 @@ from oddkout.cli.source import (
     TestSize,
 )
 from oddkout.data import load_data
-from oddkout.experiments import fit_classifier
+from oddkout.experiments.fit import fit_classifier
+from oddkout.experiments.recipe import Recipe
 from oddkout.methods import METHODS
 
 
@@ -45,12 +47,27 @@ def train(
     out: Annotated[Path, typer.Option(help="Folder to write the classifier to.")],
     method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "oko",
     k: Annotated[int | None, typer.Option(help="Number of odd classes in a set.")] = None,
-    model: Annotated[
-        str, typer.Option(help="auto, mlp, cnn, resnet18, resnet34, or package.module:factory.")
-    ] = "auto",
-    updates: Annotated[int, typer.Option(help="Number of updates.")] = 800,
-    examples: Annotated[int, typer.Option(help="Number of examples in an update.")] = 30,
-    learning_rate: Annotated[float, typer.Option(help="Highest learning rate.")] = 0.1,
+    head: Annotated[
+        bool | None,
+        typer.Option("--head/--no-head", help="An odd-class head; if neither, for k = 1."),
+    ] = None,
+    model: Model = Recipe.model,
+    updates: Updates = Recipe.updates,
+    examples: Examples = Recipe.examples,
+    learning_rate: Annotated[float, typer.Option(help="Highest learning rate.")] = float(
+        Recipe.learning_rate
+    ),
+    dropout: Dropout = float(Recipe.dropout),
+    shift: Annotated[int, typer.Option(help="Images: largest shift in pixels.")] = 0,
+    flip: Annotated[bool, typer.Option("--flip", help="Images: mirror at random.")] = False,
+    crop: Annotated[float, typer.Option(help="Images: largest share cut off a side.")] = 0.0,
+    compiled: Annotated[
+        bool | None,
+        typer.Option("--compile/--no-compile", help="If neither, when the run is long enough."),
+    ] = None,
+    folds: Annotated[
+        int, typer.Option(help="Folds for an out-of-fold temperature; 0 for none.")
+    ] = 0,
     validation: Annotated[
         float, typer.Option(help="Share of the training part to choose the best state by.")
     ] = 0.0,
@@ -83,10 +100,19 @@ def train(
             data,
             method=method,
             k=k,
-            model=model,
-            updates=updates,
-            examples=examples,
-            learning_rate=learning_rate,
+            head=head,
+            recipe=Recipe(
+                model=model,
+                updates=updates,
+                examples=examples,
+                learning_rate=learning_rate,
+                dropout=dropout,
+                shift=shift,
+                flip=flip,
+                crop=crop,
+                compiled=compiled,
+            ),
+            folds=folds,
             validation_fraction=validation,
             seed=seed,
             checkpoint=out.with_name(f"{out.name}.checkpoint"),

@@ -1,5 +1,1 @@
-"""Experiments: from data to trained and measured classifiers."""
-
-from oddkout.experiments.fit import fit_classifier
-
-__all__ = ["fit_classifier"]
+"""Experiments: from data to trained and measured classifiers, one or a grid of them."""

@@ -1,8 +1,6 @@
 """One classifier from data to card: trained, calibrated as its method says, and evaluated."""
 
-import platform
-import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -11,15 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import oddkout
 from oddkout.artifact import Classifier, standardised
-from oddkout.checks import Number, one_of
+from oddkout.calibrators import cross_fitted_temperature
+from oddkout.checks import Number
 from oddkout.data import Data, as_tensor, split
 from oddkout.evaluation import Evaluation, evaluate
-from oddkout.methods import METHODS
-from oddkout.models import build_model
-from oddkout.randomness import keyed_generator
-from oddkout.training import Progress, train
+from oddkout.experiments.recipe import Recipe, folds_for, method_named
+from oddkout.experiments.versions import versions
+from oddkout.training import Progress
 
 
 def fit_classifier(
@@ -27,10 +24,9 @@ def fit_classifier(
     *,
     method: str = "oko",
     k: int | None = None,
-    model: str = "auto",
-    updates: int = 800,
-    examples: int = 30,
-    learning_rate: Number = 0.1,
+    head: bool | None = None,
+    recipe: Recipe | None = None,
+    folds: int = 0,
     validation_fraction: Number = 0.0,
     seed: int = 0,
     checkpoint: Path | None = None,
@@ -42,64 +38,65 @@ def fit_classifier(
         data: The data.
         method: Name of the method.
         k: Number of odd classes, for methods that draw sets; the method's own if not given.
-        model: Name of the network, see ``build_model``.
-        updates: Number of updates.
-        examples: Number of examples in an update.
-        learning_rate: Highest learning rate.
+        head: Whether there is an odd-class head; the method's own if not given.
+        recipe: How it is trained.
+        folds: Number of folds for an out-of-fold temperature, each of which trains a model more;
+            0 for the temperature of the method.
         validation_fraction: Share of every class of the training part to hold out, to choose the
             best state by; 0 trains on everything and keeps the last.
         seed: Key of all randomness.
         checkpoint: File to keep the state of training in.
         progress: Called with every new row of the log.
     """
-    one_of("method", method, METHODS)
-    how = METHODS[method]
-    if k is not None:
-        if how.loss != "sets":
-            raise ValueError(f"{method} draws no sets, got k={k}; leave k out")
-        # The odd-class head is made for one odd class: more have none, unless asked for.
-        how = replace(how, k=k, head=how.head if k == 1 else "none")
+    recipe = recipe or Recipe()
+    how = method_named(method, k=k, head=head)
+    if folds and how.temperature != "none":
+        raise ValueError(
+            f"{method} has a temperature of its own, got folds={folds}; leave the folds out"
+        )
     x, y = as_tensor(np.asarray(data.x_train[:])), torch.from_numpy(data.y_train)
     is_image = x.ndim == 4
     axes = (0, 2, 3)
     mean = x.mean(dim=axes).tolist() if is_image else [0.0]
     deviation = x.std(dim=axes).clamp_min(1e-6).tolist() if is_image else [1.0]
     x = standardised(x, mean=mean, deviation=deviation)
-    network = build_model(
-        model,
-        shape=tuple(x.shape[1:]),
-        classes=len(data.classes),
-        generator=keyed_generator(seed, 0),
-    )
     validation = None
     x_train, y_train = x, y
     if validation_fraction:
         first, second = split(data.y_train, fraction=validation_fraction, seed=seed)
         validation = (x[second], y[second])
         x_train, y_train = x[first], y[first]
-    trained = train(
-        network,
+    trained = recipe.train(
         x_train,
         y_train,
         method=how,
         classes=len(data.classes),
-        updates=updates,
-        examples=examples,
-        sets=2 * examples,
-        learning_rate=learning_rate,
         validation=validation,
         seed=seed,
         checkpoint=checkpoint,
         progress=progress,
     )
-    is_balanced = how.batches != "shuffled" or how.loss == "weighted"
+    if folds:
+        numbers = folds_for(y_train, folds=folds, seed=seed)
+        if numbers is None:
+            raise ValueError(
+                f"{folds} folds need so many examples of every class that each fold leaves two of "
+                "them, but a class has fewer; leave the folds out"
+            )
+        held_out = recipe.out_of_fold_logits(
+            x_train, y_train, folds=numbers, method=how, classes=len(data.classes), seed=seed
+        )
+        fit = cross_fitted_temperature(
+            held_out, y_train, folds=numbers, is_balanced=how.is_balanced
+        )
+        trained = replace(trained, calibrator=fit.calibrator)
     classifier = Classifier(
         model=trained.model,
-        network=model,
+        network=recipe.model,
         shape=tuple(x.shape[1:]),
         classes=data.classes,
         method=method,
-        prior=_prior(y_train, len(data.classes), is_balanced),
+        prior=_prior(y_train, len(data.classes), how.is_balanced),
         temperature=trained.calibrator.temperature.item(),
         mean=tuple(mean),
         deviation=tuple(deviation),
@@ -115,11 +112,10 @@ def fit_classifier(
         # Head, middle and tail are groups of classes: two classes have none.
         train_labels=data.y_train if len(data.classes) > 2 else None,
     )
-    settings = {
+    settings = asdict(recipe) | {
         "k": how.k,
-        "updates": updates,
-        "examples": examples,
-        "learning_rate": learning_rate,
+        "head": how.head,
+        "folds": folds,
         "validation_fraction": validation_fraction,
         "seed": seed,
     }
@@ -131,18 +127,6 @@ def fit_classifier(
         "versions": versions(),
     }
     return classifier, report
-
-
-def versions() -> dict[str, str]:
-    """What a result was made with."""
-    return {
-        "oddkout": oddkout.__version__,
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "python": sys.version.split()[0],
-        "machine": platform.machine(),
-        "threads": str(torch.get_num_threads()),
-    }
 
 
 def _prior(labels: Tensor, classes: int, is_balanced: bool) -> tuple[float, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from oddkout.checks import Number
 from oddkout.models.cnn import cnn
 from oddkout.models.initialise import initialise
 from oddkout.models.mlp import mlp
@@ -19,7 +20,12 @@ __all__ = ["NAMES", "ResNet", "build_model", "cnn", "initialise", "mlp"]
 
 
 def build_model(
-    name: str, *, shape: tuple[int, ...], classes: int, generator: torch.Generator
+    name: str,
+    *,
+    shape: tuple[int, ...],
+    classes: int,
+    generator: torch.Generator,
+    dropout: Number = 0.0,
 ) -> nn.Module:
     """Build a network for examples of a shape, its weights drawn from the generator.
 
@@ -27,11 +33,12 @@ def build_model(
         name: ``"mlp"``, ``"cnn"``, ``"resnet18"``, ``"resnet34"``; ``"auto"`` for what fits the
             shape: an MLP for features and images below 16 x 16, the CNN for grey images, ResNet18
             for others; or ``"package.module:factory"``, a function or class that is called with
-            those of ``shape`` and ``classes`` that it names and returns a module. A module of
-            one's own keeps the weights it was made with.
+            those of ``shape``, ``classes`` and ``dropout`` that it names and returns a module. A
+            module of one's own keeps the weights it was made with.
         shape: Shape of one example: (features,), or (channels, height, width).
         classes: Number of classes.
         generator: Source of the weights.
+        dropout: Share of the last features that training drops.
 
     Example:
         >>> model = build_model("auto", shape=(1, 28, 28), classes=10, generator=torch.Generator())
@@ -39,7 +46,7 @@ def build_model(
         torch.Size([2, 10])
     """
     if ":" in name:
-        return _own_model(name, shape=shape, classes=classes)
+        return _own_model(name, shape=shape, classes=classes, dropout=dropout)
     if name not in NAMES:
         raise ValueError(
             f"a model is one of {', '.join(NAMES)} or package.module:factory, got {name!r}"
@@ -53,17 +60,17 @@ def build_model(
             f"{tuple(shape)}; use mlp"
         )
     with torch.random.fork_rng(devices=[]):  # layers draw first weights that are not kept
-        return initialise(_made(name, shape, classes), generator)
+        return initialise(_made(name, shape, classes, dropout), generator)
 
 
-def _made(name: str, shape: tuple[int, ...], classes: int) -> nn.Module:
+def _made(name: str, shape: tuple[int, ...], classes: int, dropout: Number) -> nn.Module:
     """A network of ours, its weights whatever PyTorch gives them."""
     if name == "mlp":
-        return mlp(features=torch.Size(shape).numel(), classes=classes)
+        return mlp(features=torch.Size(shape).numel(), classes=classes, dropout=dropout)
     channels, height, width = shape
     if name == "cnn":
-        return cnn(channels=channels, height=height, width=width, classes=classes)
-    return ResNet(BLOCKS[name], channels=channels, classes=classes)
+        return cnn(channels=channels, height=height, width=width, classes=classes, dropout=dropout)
+    return ResNet(BLOCKS[name], channels=channels, classes=classes, dropout=dropout)
 
 
 def _own_model(name: str, **known: Any) -> nn.Module:

@@ -4,17 +4,22 @@ from collections import OrderedDict
 
 from torch import nn
 
+from oddkout.checks import Number
 
-def cnn(*, channels: int, height: int, width: int, classes: int) -> nn.Sequential:
+
+def cnn(
+    *, channels: int, height: int, width: int, classes: int, dropout: Number = 0.0
+) -> nn.Sequential:
     """Three 3 x 3 convolutions of 32, 64, 128 channels, each with ReLU and 2 x 2 average pooling.
 
-    Then a dense layer of 128 with ReLU, and one to the classes.
+    Then a dense layer of 128 with ReLU, dropout, and one to the classes.
 
     Args:
         channels: Channels of the images.
         height: Their height, at least 8.
         width: Their width, at least 8.
         classes: Number of classes.
+        dropout: Share of the last features that training drops; the paper drops none.
     """
     if min(height, width) < 8:
         raise ValueError(
@@ -31,5 +36,6 @@ def cnn(*, channels: int, height: int, width: int, classes: int) -> nn.Sequentia
     layers["flatten"] = nn.Flatten()
     layers["dense"] = nn.Linear(128 * (height // 8) * (width // 8), 128)
     layers["relu4"] = nn.ReLU()
+    layers["dropout"] = nn.Dropout(float(dropout))
     layers["out"] = nn.Linear(128, classes)
     return nn.Sequential(layers)

@@ -4,14 +4,19 @@ from collections import OrderedDict
 
 from torch import nn
 
+from oddkout.checks import Number
 
-def mlp(*, features: int, classes: int, widths: tuple[int, ...] = (256, 128)) -> nn.Sequential:
+
+def mlp(
+    *, features: int, classes: int, widths: tuple[int, ...] = (256, 128), dropout: Number = 0.0
+) -> nn.Sequential:
     """Dense layers with ReLU; inputs of any shape are flattened.
 
     Args:
         features: Number of inputs of an example.
         classes: Number of classes.
         widths: Width of each hidden layer.
+        dropout: Share of the last features that training drops.
     """
     layers: OrderedDict[str, nn.Module] = OrderedDict(flatten=nn.Flatten())
     inputs = features
@@ -19,5 +24,6 @@ def mlp(*, features: int, classes: int, widths: tuple[int, ...] = (256, 128)) ->
         layers[f"dense{number}"] = nn.Linear(inputs, width)
         layers[f"relu{number}"] = nn.ReLU()
         inputs = width
+    layers["dropout"] = nn.Dropout(float(dropout))
     layers["out"] = nn.Linear(inputs, classes)
     return nn.Sequential(layers)

@@ -4,6 +4,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from oddkout.checks import Number
+
 
 class Block(nn.Module):
     """Two 3 x 3 convolutions with batch norm, added to their input (He et al., CVPR 2016)."""
@@ -38,10 +40,17 @@ class ResNet(nn.Module):
         channels: Channels of the images.
         classes: Number of classes.
         width: Channels of the first stage; 64 is the published one.
+        dropout: Share of the last features that training drops.
     """
 
     def __init__(
-        self, blocks: tuple[int, int, int, int], *, channels: int, classes: int, width: int = 64
+        self,
+        blocks: tuple[int, int, int, int],
+        *,
+        channels: int,
+        classes: int,
+        width: int = 64,
+        dropout: Number = 0.0,
     ) -> None:
         super().__init__()
         self.conv = nn.Conv2d(channels, width, 3, padding=1, bias=False)
@@ -54,14 +63,15 @@ class ResNet(nn.Module):
                 stages.append(Block(inputs, width << stage, stride=stride))
                 inputs = width << stage
         self.blocks = nn.Sequential(*stages)
+        self.dropout = nn.Dropout(float(dropout))
         self.out = nn.Linear(inputs, classes)
 
     def forward(
         self, x: Float[Tensor, "images channels height width"]
     ) -> Float[Tensor, "images classes"]:
-        """Logits: stem, blocks, mean over the image, linear layer."""
+        """Logits: stem, blocks, mean over the image, dropout, linear layer."""
         features = self.blocks(F.relu(self.norm(self.conv(x))))
-        logits: Tensor = self.out(features.mean(dim=(2, 3)))
+        logits: Tensor = self.out(self.dropout(features.mean(dim=(2, 3))))
         return logits
 
 

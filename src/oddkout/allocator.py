@@ -1,0 +1,16 @@
+"""The C library's allocator, told to keep what a step frees for the next one."""
+
+import ctypes
+
+
+def keep_memory() -> None:
+    """Keep freed blocks, however large, instead of returning them to the system.
+
+    By default large blocks go back and are asked for again, page by page, at every step. Where
+    there is no such allocator, nothing happens.
+    """
+    mmap_threshold, trim_threshold = -3, -1  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of malloc.h
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(mmap_threshold, 1 << 30)
+        mallopt(trim_threshold, (1 << 31) - 1)

@@ -1,0 +1,117 @@
+"""``oddkout compare``: which method gives the best probabilities on these data."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oddkout.cli.progress import grid_progress
+from oddkout.cli.recipe import Dropout, Examples, Model, Updates
+from oddkout.cli.source import Categorical, ImageSize, Json, Target, Test, TestSize
+from oddkout.data import KNOWN
+from oddkout.experiments.compare import LEARNING_RATES, compare, fingerprint
+from oddkout.experiments.config import RunConfig
+from oddkout.experiments.executors.local import LocalExecutor
+from oddkout.methods import METHODS
+from oddkout.report.tables import comparison_json, comparison_text
+
+
+def compare_methods(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="[DATA]",
+            help="digits, mnist, fashion_mnist, cifar10, cifar100; or a path: .npz, .csv, "
+            ".parquet, or a folder of images per class.",
+        ),
+    ] = "digits",
+    methods: Annotated[
+        str, typer.Option(help=f"Methods, separated by commas; of {', '.join(METHODS)}.")
+    ] = ",".join(METHODS),
+    seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 5,
+    out: Annotated[Path, typer.Option(help="Folder for the runs and the report.")] = Path("runs"),
+    distribution: Annotated[
+        str | None,
+        typer.Option(help="Classes to train on: all, or a subset, uniform or heavy-tailed."),
+    ] = None,
+    train_examples: Annotated[int | None, typer.Option(help="Size of the subset.")] = None,
+    learning_rates: Annotated[
+        str, typer.Option(help="Learning rates that every method chooses from.")
+    ] = ",".join(map(str, LEARNING_RATES)),
+    model: Model = RunConfig.model,
+    updates: Updates = RunConfig.updates,
+    examples: Examples = RunConfig.examples,
+    dropout: Dropout = float(RunConfig.dropout),
+    folds: Annotated[
+        int, typer.Option(help="Folds for tuning and for the temperature.")
+    ] = RunConfig.folds,
+    processes: Annotated[
+        int | None, typer.Option(help="Runs at a time; as many as cores if not given.")
+    ] = None,
+    target: Target = None,
+    test: Test = None,
+    test_size: TestSize = 0.2,
+    image_size: ImageSize = None,
+    categorical: Categorical = None,
+    is_json: Json = False,
+) -> int:
+    """Compare methods on the same data, budget and tuning, and say what can be said.
+
+    Example: oddkout compare patients.csv --target diagnosis --out patients-runs
+
+    Interrupted or killed, the same command goes on. It ends with 1 if a method failed.
+    """
+    is_known = source in KNOWN
+    if distribution is None:
+        distribution = "heavy-tailed" if source == "digits" else "all"
+    if source == "digits" and distribution != "all" and train_examples is None:
+        train_examples = 200
+    if distribution not in ("all", "uniform", "heavy-tailed"):
+        raise ValueError(
+            f"--distribution must be all, uniform or heavy-tailed, got {distribution!r}"
+        )
+    if (distribution == "all") != (train_examples is None):
+        raise ValueError(
+            "--train-examples is the size of a subset, so that it goes together with "
+            "--distribution uniform or heavy-tailed"
+        )
+    config = RunConfig(
+        data=source,
+        fingerprint=fingerprint(source) + ("" if test is None else fingerprint(test)),
+        target=target,
+        test=test,
+        test_size=test_size,
+        image_size=image_size,
+        categorical=tuple(categorical or ()),
+        distribution=distribution,  # type: ignore[arg-type]  # checked above
+        train_examples=train_examples,
+        # Known test parts hold every class equally often; one's own is like its training part.
+        population="uniform" if is_known else "train",
+        model=model,
+        updates=updates,
+        examples=examples,
+        dropout=dropout,
+        folds=folds,
+    )
+    with grid_progress() as progress:
+        comparison = compare(
+            config,
+            methods=_listed(methods),
+            seeds=seeds,
+            learning_rates=[float(rate) for rate in _listed(learning_rates)],
+            out=out,
+            executor=LocalExecutor(processes),
+            progress=progress,
+        )
+    if is_json:
+        print(json.dumps(comparison_json(comparison) | {"config": asdict(config)}))
+    else:
+        print(comparison_text(comparison))
+    return 1 if comparison.failed else 0
+
+
+def _listed(text: str) -> list[str]:
+    """The parts between commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]

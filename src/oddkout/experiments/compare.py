@@ -1,0 +1,87 @@
+"""A fair duel of methods: the same data, budget and tuning for each, paired by seed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+
+from oddkout.checks import Number, at_least, one_of
+from oddkout.data import KNOWN
+from oddkout.experiments.comparison import Comparison
+from oddkout.experiments.config import RunConfig
+from oddkout.experiments.executors import Executor
+from oddkout.experiments.grid import GridProgress, perform_grid
+from oddkout.experiments.store import RunStore
+from oddkout.experiments.tuning import perform_tuned
+from oddkout.methods import METHODS
+
+LEARNING_RATES = (0.05, 0.1, 0.2)
+
+
+def compare(
+    config: RunConfig | None = None,
+    *,
+    methods: Sequence[str] = tuple(METHODS),
+    seeds: int = 5,
+    learning_rates: Sequence[Number] = LEARNING_RATES,
+    out: str | Path = "runs",
+    executor: Executor | None = None,
+    progress: GridProgress | None = None,
+) -> Comparison:
+    """Compare methods on one setting.
+
+    Every method sees the same splits and subsets, makes as many updates on as many examples, and
+    chooses among the same learning rates by out-of-fold NLL on the first seed. Every finished run
+    is on disk at once; called again after an interruption, it goes on.
+
+    Args:
+        config: The setting and the recipe; the embedded digits, 200 examples of a heavy-tailed
+            distribution, if not given. Its method, seed and learning rate are replaced.
+        methods: The methods.
+        seeds: Number of seeds.
+        learning_rates: The learning rates to choose from.
+        out: Folder for the runs.
+        executor: Where runs are performed; in processes of this machine if not given.
+        progress: Called at the start of each half, and whenever a run has been stored.
+    """
+    at_least("seeds", seeds, 1)
+    if not methods or not learning_rates:
+        raise ValueError("a comparison needs at least one method and one learning rate")
+    for name in methods:
+        one_of("method", name, METHODS)
+    if config is None:
+        config = RunConfig(
+            data="digits", distribution="heavy-tailed", train_examples=200, population="uniform"
+        )
+    store = RunStore(out)
+    runs, tuning = perform_tuned(
+        [_for_method(config, name) for name in dict.fromkeys(methods)],
+        learning_rates=learning_rates,
+        seeds=range(seeds),
+        perform=lambda configs: perform_grid(configs, store, executor=executor, progress=progress),
+    )
+    return Comparison(runs=runs, tuning=tuning)
+
+
+def fingerprint(source: str | Path) -> str:
+    """A hash of what a path holds, names included; empty for a known data set.
+
+    Args:
+        source: A known name, a file or a folder.
+    """
+    path = Path(source)
+    if str(source) in KNOWN or not path.exists():
+        return ""
+    digest = blake2b(digest_size=10)
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            digest.update(str(file.relative_to(path)).encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _for_method(config: RunConfig, name: str) -> RunConfig:
+    """The config with a method; k and the head are for those that draw sets."""
+    if METHODS[name].loss == "sets" and name != "pair":
+        return replace(config, method=name)
+    return replace(config, method=name, k=None, head=None)

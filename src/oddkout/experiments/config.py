@@ -1,0 +1,88 @@
+"""What a run is made of: a setting, a method, a recipe and a seed."""
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from hashlib import blake2b
+from typing import Any, Literal
+
+from oddkout.checks import Number
+from oddkout.experiments.recipe import Recipe, method_named
+from oddkout.methods import METHODS, Method
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(Recipe):
+    """One run, complete: the same config and code give the same numbers.
+
+    Attributes:
+        data: A known name or a path, see ``load_data``.
+        fingerprint: Hash of what the path holds, so that changed data are another run.
+        target: Tables: the column that holds the class.
+        test: A separate test file or folder.
+        test_size: Without one, the share of every class that is kept for the test.
+        image_size: Folders: height and width of every image.
+        categorical: Tables: columns of numbers to take as categories.
+        distribution: Classes of the training part: ``"all"`` of it, or a subset, ``"uniform"`` or
+            ``"heavy-tailed"``.
+        train_examples: Size of the subset.
+        population: Class frequencies where predictions are judged: ``"train"``, those of the
+            training part, to which methods that balance are corrected; ``"uniform"``, as in the
+            paper, for which nothing is corrected.
+        method: Name of the method.
+        k: Number of odd classes; the method's own if not given.
+        head: Whether there is an odd-class head; the method's own if not given.
+        folds: Number of folds for the temperature; 0 for none.
+        seed: Key of all randomness: the split, the subset, the weights, the batches.
+    """
+
+    data: str
+    fingerprint: str = ""
+    target: str | None = None
+    test: str | None = None
+    test_size: Number = 0.2
+    image_size: int | None = None
+    categorical: tuple[str, ...] = ()
+    distribution: Literal["all", "uniform", "heavy-tailed"] = "all"
+    train_examples: int | None = None
+    population: Literal["train", "uniform"] = "train"
+    method: str = "oko"
+    k: int | None = None
+    head: bool | None = None
+    folds: int = 3
+    seed: int = 0
+
+    @property
+    def id(self) -> str:
+        """A hash of the whole config, the name of the run on disk."""
+        text = json.dumps(asdict(self) | {"format": FORMAT}, sort_keys=True)
+        return blake2b(text.encode(), digest_size=10).hexdigest()
+
+    @property
+    def how(self) -> Method:
+        """The method, as this run changes it."""
+        return method_named(self.method, k=self.k, head=self.head)
+
+    @property
+    def training(self) -> "RunConfig":
+        """The config without what comes after training: runs that agree in it train once."""
+        own = _without_temperature(METHODS[self.method])
+        twin = next(name for name, method in METHODS.items() if _without_temperature(method) == own)
+        return replace(self, method=twin)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "RunConfig":
+        """Read a config, refusing what it does not know.
+
+        Args:
+            values: What ``asdict`` gave, as JSON keeps it.
+        """
+        if unknown := sorted(values.keys() - {part.name for part in fields(cls)}):
+            raise ValueError(f"a run has no {unknown}; it was written by another version")
+        return cls(**values | {"categorical": tuple(values.get("categorical", ()))})
+
+
+def _without_temperature(method: Method) -> Method:
+    """What a method does until the end of training."""
+    return replace(method, name="", temperature="none")

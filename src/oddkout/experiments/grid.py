@@ -1,0 +1,62 @@
+"""A grid of runs: what is missing is performed, the longest first, and stored as it comes."""
+
+from collections.abc import Callable, Iterable
+
+from oddkout.experiments.config import RunConfig
+from oddkout.experiments.executors import Executor, Job
+from oddkout.experiments.executors.local import LocalExecutor
+from oddkout.experiments.run import Run
+from oddkout.experiments.store import RunStore
+
+# Called before every wait with runs done, runs in all, and the run that has just ended.
+GridProgress = Callable[[int, int, Run | None], None]
+
+
+def perform_grid(
+    configs: Iterable[RunConfig],
+    store: RunStore,
+    *,
+    executor: Executor | None = None,
+    progress: GridProgress | None = None,
+) -> list[Run]:
+    """Perform those runs of a grid that are not stored yet; return all of them, in order.
+
+    Every run is stored the moment it ends, by this process alone. Killed at any moment and called
+    again, it goes on: nothing is lost but what was under way, and nothing is performed twice.
+
+    Args:
+        configs: The grid.
+        store: Where runs are kept.
+        executor: Where they are performed; in processes of this machine if not given.
+        progress: Called at the start, and whenever a run has been stored.
+    """
+    wanted = list(dict.fromkeys(configs))
+    missing = store.missing(wanted)
+    done = len(wanted) - len(missing)
+    if progress is not None:
+        progress(done, len(wanted), None)
+    if missing:
+        for runs in (executor or LocalExecutor())(jobs_of(missing)):
+            for run in runs:
+                store.write(run)
+                done += 1
+                if progress is not None:
+                    progress(done, len(wanted), run)
+    return [store.read(config) for config in wanted]
+
+
+def jobs_of(configs: Iterable[RunConfig]) -> list[Job]:
+    """Configs grouped so that what trains alike trains once, the most work first.
+
+    Args:
+        configs: The configs, each once.
+    """
+    together: dict[RunConfig, list[RunConfig]] = {}
+    for config in configs:
+        together.setdefault(config.training, []).append(config)
+    return sorted(map(tuple, together.values()), key=lambda job: -_work(job[0]))
+
+
+def _work(config: RunConfig) -> int:
+    """Examples that a run forwards, as far as they can be compared."""
+    return config.updates * config.examples * (1 + config.folds)

@@ -1,0 +1,197 @@
+"""How a classifier is trained, method apart: one recipe for all of them."""
+
+import math
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from oddkout.calibrators import fold_numbers
+from oddkout.checks import Number, at_least, one_of
+from oddkout.methods import METHODS, Method
+from oddkout.models import build_model
+from oddkout.randomness import keyed_generator
+from oddkout.training import Progress, Trained, train
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """All that training is told, beside data, method and seed; the defaults are `docs/recipe.md`'s.
+
+    Attributes:
+        model: Name of the network, see ``build_model``.
+        dropout: Share of its last features that training drops.
+        updates: Number of updates, the same for every method.
+        examples: Number of examples in an update, the same for every method.
+        sets: Number of sets in an update, for methods that draw some.
+        layout: Whether sets are drawn in a ``"pool"`` or as in the ``"paper"``, see ``Objective``.
+        learning_rate: Highest learning rate.
+        optimiser: ``"sgd"`` or ``"adamw"``.
+        momentum: Momentum of SGD.
+        weight_decay: L2 on weights.
+        warm_up: Share of the updates in which the learning rate rises.
+        clip_norm: Largest norm of the gradient.
+        clip_value: Largest absolute value of an entry of the gradient.
+        head_weight: Weight of a second head's loss at the beginning.
+        head_until: Share of the updates after which it is 0; 0 keeps it constant.
+        averaging: Decay of a moving average of the weights.
+        shift: Images: largest shift in pixels.
+        flip: Images: whether they are mirrored at random.
+        crop: Images: largest share of height and width that is cut off.
+        compiled: Whether the model is compiled; if not given, when it repays.
+        mixed_precision: Whether it computes in bfloat16; if not given, on GPUs that can.
+    """
+
+    model: str = "auto"
+    dropout: Number = 0.3
+    updates: int = 600
+    examples: int = 20
+    sets: int = 64
+    layout: Literal["pool", "paper"] = "pool"
+    learning_rate: Number = 0.2
+    optimiser: Literal["sgd", "adamw"] = "sgd"
+    momentum: Number = 0.9
+    weight_decay: Number = 2e-3
+    warm_up: Number = 0.05
+    clip_norm: Number | None = 1.0
+    clip_value: Number | None = None
+    head_weight: Number = 2.0
+    head_until: Number = 0.6
+    averaging: Number | None = None
+    shift: int = 0
+    flip: bool = False
+    crop: Number = 0.0
+    compiled: bool | None = None
+    mixed_precision: bool | None = None
+
+    def train(
+        self,
+        x: Float[Tensor, "examples ..."],
+        y: Int[Tensor, " examples"],
+        *,
+        method: Method,
+        classes: int,
+        seed: int,
+        validation: tuple[Tensor, Tensor] | None = None,
+        checkpoint: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Trained:
+        """Build the network and train it.
+
+        Args:
+            x: Training examples, standardised.
+            y: Their classes.
+            method: The method.
+            classes: Number of classes.
+            seed: Key of all randomness.
+            validation: Examples and classes to choose the best state by.
+            checkpoint: File to keep the state of training in.
+            progress: Called with every new row of the log.
+        """
+        network = build_model(
+            self.model,
+            shape=tuple(x.shape[1:]),
+            classes=classes,
+            generator=keyed_generator(seed, 0),
+            dropout=self.dropout,
+        )
+        told = {field.name: getattr(self, field.name) for field in fields(Recipe)}
+        del told["model"], told["dropout"]  # these went into the network
+        return train(
+            network,
+            x,
+            y,
+            method=method,
+            classes=classes,
+            seed=seed,
+            validation=validation,
+            checkpoint=checkpoint,
+            progress=progress,
+            **told,
+        )
+
+    def out_of_fold_logits(
+        self,
+        x: Float[Tensor, "examples ..."],
+        y: Int[Tensor, " examples"],
+        *,
+        folds: Int[Tensor, " examples"],
+        method: Method,
+        classes: int,
+        seed: int,
+    ) -> Float[Tensor, "examples classes"]:
+        """Logits of every training example by a model that was trained without its fold.
+
+        Args:
+            x: Training examples, standardised.
+            y: Their classes.
+            folds: The fold of every example, see ``folds_for``.
+            method: The method; a temperature that it fits afterwards is left out.
+            classes: Number of classes.
+            seed: Key of all randomness.
+        """
+        logits = torch.empty(len(y), classes)
+        untempered = replace(method, temperature="none")
+        for number in range(int(folds.max()) + 1):
+            is_own = folds == number
+            # The fold is part of the key: a fold's first weights are not those of another.
+            trained = self.train(
+                x[~is_own],
+                y[~is_own],
+                method=untempered,
+                classes=classes,
+                seed=_fold_seed(seed, number),
+            )
+            logits[is_own] = trained.predict_logits(x[is_own])
+        return logits
+
+
+def folds_for(
+    y: Int[Tensor, " examples"], *, folds: int, seed: int
+) -> Int[Tensor, " examples"] | None:
+    """The fold of every example; none if a class is so small that some fold leaves it no pair.
+
+    Args:
+        y: Classes of the training examples.
+        folds: Number of folds.
+        seed: Key of the folds.
+    """
+    at_least("folds", folds, 2)
+    counts = y.bincount()
+    smallest = int(counts[counts > 0].min())
+    if len(y) < folds or smallest - math.ceil(smallest / folds) < 2:
+        return None
+    return fold_numbers(y, folds=folds, generator=keyed_generator(seed, 7))
+
+
+def method_named(name: str, *, k: int | None = None, head: bool | None = None) -> Method:
+    """A method of the table, with another k or without its head if so asked.
+
+    Args:
+        name: Name of the method.
+        k: Number of odd classes, for methods that draw sets; the method's own if not given.
+        head: Whether there is an odd-class head; if not given, for k = 1 where the method has one.
+    """
+    one_of("method", name, METHODS)
+    how = METHODS[name]
+    if how.loss != "sets":
+        if k is not None or head is not None:
+            given = f"k={k}" if k is not None else f"head={head}"
+            raise ValueError(f"{name} draws no sets, got {given}; leave it out")
+        return how
+    if k is not None:
+        # The odd-class head is made for one odd class: more have none, unless asked for.
+        how = replace(how, k=at_least("k", k, 0), head=how.head if k == 1 else "none")
+    if head is not None:
+        if head and how.k == 0:
+            raise ValueError("a set with k=0 has no odd class for a head to name; leave it out")
+        how = replace(how, head="odd" if head else "none")
+    return how
+
+
+def _fold_seed(seed: int, fold: int) -> int:
+    """A seed for the model of one fold, apart from those of whole runs."""
+    return 1_000_003 * (seed + 1) + fold

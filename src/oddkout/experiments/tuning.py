@@ -1,0 +1,50 @@
+"""The learning rate of every method, chosen out of fold on the first seed, and runs with it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from oddkout.checks import Number
+from oddkout.experiments.config import RunConfig
+from oddkout.experiments.run import Run
+
+# Performs configs, returns their runs in the same order.
+Perform = Callable[[list[RunConfig]], list[Run]]
+
+
+def perform_tuned(
+    configs: Iterable[RunConfig],
+    *,
+    learning_rates: Sequence[Number],
+    seeds: Sequence[int],
+    perform: Perform,
+) -> tuple[list[Run], list[Run]]:
+    """Perform every config with each rate on the first seed, then with the best on all seeds.
+
+    Every method gets the same budget. The best rate has the lowest out-of-fold NLL, tempered out
+    of fold too; the test part is not looked at. A rate with which training fails is no candidate.
+
+    Args:
+        configs: One config for each method and setting; their rates and seeds are replaced.
+        learning_rates: The candidates.
+        seeds: The seeds; the first one tunes.
+        perform: Performs configs.
+
+    Returns:
+        The runs with the best rates, seed by seed within a config, and all runs that tuned.
+    """
+    given = list(dict.fromkeys(configs))
+    candidates = [
+        [replace(config, learning_rate=rate, seed=seeds[0]) for rate in learning_rates]
+        for config in given
+    ]
+    tuning = perform([config for grid in candidates for config in grid])
+    by_config = {run.config: run for run in tuning}
+    best = [_best([by_config[config] for config in grid]) for grid in candidates]
+    final = perform([replace(config, seed=seed) for config in best for seed in seeds])
+    return final, tuning
+
+
+def _best(runs: Sequence[Run]) -> RunConfig:
+    """The config of the lowest out-of-fold NLL; the first that worked, where there is no NLL."""
+    worked = [run for run in runs if not run.has_failed] or list(runs)
+    return min(worked, key=lambda run: run.out_of_fold.get("nll", 0.0)).config
