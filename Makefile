@@ -20,6 +20,7 @@ lint: $(INSTALLED)  ## format, rules, types
 bench: $(INSTALLED)  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/evaluation.py
+	$(BIN)/python benchmarks/training.py
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "oddkout needs Python 3.11 or later, got " + sys.version.split()[0] + "; run: make PYTHON=python3.11")'

@@ -133,14 +133,19 @@ class OddKOutLoss(nn.Module):
         else:
             sets = self._rows_as_sets(labels) if sets is None else sets
             members = _checked_members(labels, checked_sets(sets, examples=len(logits)), k=self.k)
-        loss = _naming_loss(unchecked_set_sum(logits, sets), members, self.targets)
         if odd_logits is not None:
             if self.k == 0:
                 raise ValueError("odd_logits need an odd class to name, but k=0; leave them out")
             classification(odd_logits, labels)
-            odd_loss = _naming_loss(unchecked_set_sum(odd_logits, sets), members, "odd")
-            loss = loss + self.odd_weight * odd_loss
-        return _reduced(loss, self.reduction)
+        losses = unchecked_set_losses(
+            logits,
+            members,
+            sets,
+            targets=self.targets,
+            odd_logits=odd_logits,
+            odd_weight=self.odd_weight,
+        )
+        return _reduced(losses, self.reduction)
 
     def extra_repr(self) -> str:
         """Spell the arguments out where PyTorch prints the module."""
@@ -171,6 +176,31 @@ class OddKOutLoss(nn.Module):
                 "examples_per_class >= 2 gives batches that hold them"
             ) from None
         return sets.to(labels.device)
+
+
+def unchecked_set_losses(
+    logits: Float[Tensor, "pool classes"],
+    members: Int[Tensor, "sets members"],
+    sets: Int[Tensor, "sets members"],
+    *,
+    targets: Targets,
+    odd_logits: Float[Tensor, "pool classes"] | None = None,
+    odd_weight: Number = 1.0,
+) -> Float[Tensor, " sets"]:
+    """Losses of sets that are known to be whole, as a training loop draws them.
+
+    Args:
+        logits: Logits of a pool of examples.
+        members: Class of every member of each set.
+        sets: Rows of positions into the pool.
+        targets: ``"hard"`` or ``"soft"``.
+        odd_logits: Logits of the odd-class head.
+        odd_weight: Weight of its loss.
+    """
+    losses = _naming_loss(unchecked_set_sum(logits, sets), members, targets)
+    if odd_logits is None:
+        return losses
+    return losses + odd_weight * _naming_loss(unchecked_set_sum(odd_logits, sets), members, "odd")
 
 
 def focal_loss(

@@ -9,7 +9,13 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from oddkout.checks import Number, at_least
-from oddkout.losses import OddKOutLoss, Targets, class_weights, focal_loss, weighted_cross_entropy
+from oddkout.losses import (
+    Targets,
+    class_weights,
+    focal_loss,
+    unchecked_set_losses,
+    weighted_cross_entropy,
+)
 from oddkout.randomness import keyed_generator
 from oddkout.sets import ClassIndex
 
@@ -120,6 +126,8 @@ class Objective:
         self._processes = processes
         # Only sets need pairs.
         self._index = ClassIndex(labels, singletons="error" if method.loss == "sets" else "repeat")
+        self._per_class = max(2, round(self._examples / len(self._index.classes)))
+        self._inside: ClassIndex | None = None
         self._weight = class_weights(labels, classes=classes) if method.loss == "weighted" else None
 
     def draw(self, update: int) -> tuple[Int[Tensor, " batch"], Int[Tensor, "sets members"] | None]:
@@ -138,10 +146,10 @@ class Objective:
             members = self._index.draw_sets(k=self.method.k, sets=sets, generator=generator)
             pool, positions = torch.unique(members, return_inverse=True)
             return pool, positions.view(members.shape)
-        per_class = max(2, round(self._examples / len(self._index.classes)))
-        pool = self._index.draw_balanced(per_class=per_class, generator=generator)
-        inside = ClassIndex(self._labels[pool])
-        return pool, inside.draw_sets(k=self.method.k, sets=sets, generator=generator)
+        pool = self._index.draw_balanced(per_class=self._per_class, generator=generator)
+        if self._inside is None:  # a pool lists its classes in the same order every time
+            self._inside = ClassIndex(self._labels[pool])
+        return pool, self._inside.draw_sets(k=self.method.k, sets=sets, generator=generator)
 
     def loss(
         self,
@@ -163,10 +171,16 @@ class Objective:
         """
         logits, second = output if isinstance(output, tuple) else (output, None)
         if self.method.loss == "sets":
-            criterion = OddKOutLoss(
-                self.method.k, targets=self.method.targets, odd_weight=head_weight
+            assert sets is not None, "a method that asks for sets draws some"
+            losses = unchecked_set_losses(
+                logits,
+                labels[sets],
+                sets,
+                targets=self.method.targets,
+                odd_logits=second,
+                odd_weight=head_weight,
             )
-            return criterion.forward(logits, labels, odd_logits=second, sets=sets)
+            return losses.mean()
         if self.method.loss == "focal":
             loss = focal_loss(logits, labels, gamma=FOCAL_GAMMA)
         elif self._weight is not None:

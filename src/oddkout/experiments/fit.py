@@ -18,6 +18,8 @@ from oddkout.experiments.recipe import Recipe, folds_for, method_named
 from oddkout.experiments.versions import versions
 from oddkout.training import Progress
 
+_FOLDS = 5
+
 
 def fit_classifier(
     data: Data,
@@ -41,7 +43,8 @@ def fit_classifier(
         head: Whether there is an odd-class head; the method's own if not given.
         recipe: How it is trained.
         folds: Number of folds for an out-of-fold temperature, each of which trains a model more;
-            0 for the temperature of the method.
+            0 for the temperature of the method. One that is to be fitted takes 5 unless data are
+            held out.
         validation_fraction: Share of every class of the training part to hold out, to choose the
             best state by; 0 trains on everything and keeps the last.
         seed: Key of all randomness.
@@ -50,10 +53,14 @@ def fit_classifier(
     """
     recipe = recipe or Recipe()
     how = method_named(method, k=k, head=head)
-    if folds and how.temperature != "none":
+    if folds and isinstance(how.temperature, float | int):
         raise ValueError(
             f"{method} has a temperature of its own, got folds={folds}; leave the folds out"
         )
+    if how.temperature == "fit" and not validation_fraction:
+        folds = folds or _FOLDS
+    if folds:
+        how = replace(how, temperature="none")
     x, y = as_tensor(np.asarray(data.x_train[:])), torch.from_numpy(data.y_train)
     is_image = x.ndim == 4
     axes = (0, 2, 3)

@@ -59,4 +59,4 @@ def jobs_of(configs: Iterable[RunConfig]) -> list[Job]:
 
 def _work(config: RunConfig) -> int:
     """Examples that a run forwards, as far as they can be compared."""
-    return config.updates * config.examples * (1 + config.folds)
+    return config.updates * config.examples * max(config.folds, 1)

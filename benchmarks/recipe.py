@@ -1,0 +1,150 @@
+"""What was tried to find the recipe of ``docs/recipe.md``: on validation images, never on the test.
+
+python benchmarks/recipe.py RUN... [--seeds 0,1]   performs what is missing of these rows
+python benchmarks/recipe.py --markdown             prints the table from results/recipe.jsonl
+"""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from statistics import fmean
+
+import torch
+import torch.nn.functional as F
+
+import oddkout as oko
+from oddkout.artifact import standardised
+from oddkout.calibrators import TemperatureScaling
+from oddkout.experiments.recipe import Recipe
+from oddkout.methods import METHODS
+from oddkout.training import predict_logits
+
+LINES = Path(__file__).parents[1] / "results" / "recipe.jsonl"
+SETTINGS = {
+    "MNIST, 10 per class": ("mnist", "uniform", 100),
+    "FashionMNIST, 10 per class": ("fashion_mnist", "uniform", 100),
+    "MNIST, heavy-tailed 200": ("mnist", "heavy-tailed", 200),
+    "FashionMNIST, heavy-tailed 200": ("fashion_mnist", "heavy-tailed", 200),
+}
+
+# The prototypes' recipe with standardised inputs: 24,000 examples forwarded, no weight decay.
+LONG = {"updates": 800, "examples": 30, "weight_decay": 0.0}
+# Half of it: 12,000 examples, in updates of 30 or of 20.
+SHORT = LONG | {"updates": 400}
+SMALL = {"updates": 600, "examples": 20, "weight_decay": 0.0}
+ROWS = {
+    "30 x 800": ("oko", LONG | {"dropout": 0.0}),
+    "30 x 800, dropout 0.3": ("oko", LONG),
+    "30 x 800, dropout 0.5": ("oko", LONG | {"dropout": 0.5}),
+    "30 x 800, dropout 0.5, no odd-class head": (
+        "oko",
+        LONG | {"dropout": 0.5, "head_weight": 0.0},
+    ),
+    "30 x 400, dropout 0.5": ("oko", SHORT | {"dropout": 0.5}),
+    "30 x 400, dropout 0.3": ("oko", SHORT),
+    "30 x 400, dropout 0.3, head constant": ("oko", SHORT | {"head_until": 0.0}),
+    "30 x 400, dropout 0.3, head until 0.9": ("oko", SHORT | {"head_until": 0.9}),
+    "30 x 400, dropout 0.3, head weight 5": ("oko", SHORT | {"head_weight": 5.0}),
+    "30 x 400, dropout 0.3, decay 0.002": ("oko", SHORT | {"weight_decay": 2e-3}),
+    "30 x 400, dropout 0.3, 256 sets": ("oko", SHORT | {"sets": 256}),
+    "paper layout, 10 sets x 400, dropout 0.3": ("oko", SHORT | {"layout": "paper", "sets": 10}),
+    "20 x 600, dropout 0.3": ("oko", SMALL),
+    "20 x 600, decay 0.002": ("oko", SMALL | {"dropout": 0.0, "weight_decay": 2e-3}),
+    "20 x 600, dropout 0.3, decay 0.002 (chosen)": ("oko", SMALL | {"weight_decay": 2e-3}),
+    "20 x 600, dropout 0.3, decay 0.005": ("oko", SMALL | {"weight_decay": 5e-3}),
+    "20 x 600, dropout 0.3, decay 0.002, head weight 5": (
+        "oko",
+        SMALL | {"weight_decay": 2e-3, "head_weight": 5.0},
+    ),
+    "bb+ls, 30 x 800, rate 0.1": ("bb+ls", LONG | {"dropout": 0.0, "learning_rate": 0.1}),
+    "bb+ls, 30 x 800, dropout 0.5": ("bb+ls", LONG | {"dropout": 0.5}),
+    "bb+ls, 30 x 400, dropout 0.3": ("bb+ls", SHORT),
+    "bb+ls, 20 x 600, dropout 0.3": ("bb+ls", SMALL),
+    "bb+ls, 20 x 600, decay 0.002": ("bb+ls", SMALL | {"dropout": 0.0, "weight_decay": 2e-3}),
+    "bb+ls, 20 x 600, dropout 0.3, decay 0.002": ("bb+ls", SMALL | {"weight_decay": 2e-3}),
+    "bb+noise, 30 x 800, dropout 0.5": ("bb+noise", LONG | {"dropout": 0.5}),
+    "bb+noise, 30 x 400, dropout 0.3": ("bb+noise", SHORT),
+}
+
+
+def images(setting, seed):
+    """Standardised training examples, and 2,000 images of the validation part."""
+    name, distribution, examples = SETTINGS[setting]
+    data = oko.load_data(name)
+    first, last = oko.last_split(len(data.y_train))
+    labels = data.y_train[first]
+    chosen = first[oko.subset(labels, examples=examples, distribution=distribution, seed=seed)]
+    held = last[:2000]
+    x, x_held = (oko.as_tensor(data.x_train[part]) for part in (chosen, held))
+    constants = {"mean": [x.mean().item()], "deviation": [x.std().item()]}
+    y, y_held = (torch.tensor(data.y_train[part]) for part in (chosen, held))
+    return standardised(x, **constants), y, standardised(x_held, **constants), y_held
+
+
+def line(row, setting, seed):
+    """One training, measured as it is and with the temperature that validation would choose."""
+    method, changes = ROWS[row]
+    recipe = Recipe(**changes)
+    x, y, x_held, y_held = images(setting, seed)
+    trained = recipe.train(x, y, method=METHODS[method], classes=10, seed=seed)
+    logits = predict_logits(trained.model, x_held)
+    temperature = TemperatureScaling().fit(logits, y_held).temperature.item()
+    ece = oko.metrics.expected_calibration_error
+    return {
+        "row": row,
+        "method": method,
+        "recipe": asdict(recipe),
+        "setting": setting,
+        "seed": seed,
+        "accuracy": (logits.argmax(dim=1) == y_held).double().mean().item(),
+        "ece": ece(logits.softmax(dim=1), y_held, bins=10).item(),
+        "nll": F.cross_entropy(logits, y_held).item(),
+        "temperature": temperature,
+        "tempered_nll": F.cross_entropy(logits / temperature, y_held).item(),
+    }
+
+
+def markdown(lines):
+    """Accuracy in %, ECE, best temperature and NLL at it, means over seeds; a dash: not tried."""
+    text = [f"| | {' | '.join(SETTINGS)} |", f"| --- |{' --- |' * len(SETTINGS)}"]
+    for row in ROWS:
+        cells = []
+        for setting in SETTINGS:
+            found = [each for each in lines if (each["row"], each["setting"]) == (row, setting)]
+            mean = {
+                name: fmean(each[name] for each in found)
+                for name in ("accuracy", "ece", "temperature", "tempered_nll")
+                if found
+            }
+            cells.append(
+                f"{100 * mean['accuracy']:.1f} / {mean['ece']:.3f} / {mean['temperature']:.2f} / "
+                f"{mean['tempered_nll']:.3f}"
+                if found
+                else "-"
+            )
+        text.append(f"| {row} | {' | '.join(cells)} |")
+    return "\n".join(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rows", nargs="*", metavar="RUN", help=f"of {'; '.join(ROWS)}")
+    parser.add_argument("--seeds", default="0,1")
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    lines = [json.loads(text) for text in LINES.read_text().splitlines()] if LINES.exists() else []
+    if arguments.markdown:
+        print(markdown(lines))
+    done = {(each["row"], each["setting"], each["seed"]) for each in lines}
+    torch.set_num_threads(1)
+    for row in arguments.rows:
+        for setting in SETTINGS:
+            for seed in map(int, arguments.seeds.split(",")):
+                if (row, setting, seed) not in done:
+                    with LINES.open("a") as file:
+                        file.write(json.dumps(line(row, setting, seed)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""What training costs: against the machine's peak, a plain loop, and between methods and layouts.
+
+Run with ``make bench``. Every number is a ratio of two things measured in turn in this run. The
+plain loop has a process of its own, because the allocator's settings are those of a process.
+"""
+
+import multiprocessing as mp
+import statistics
+import time
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from ratio import line, quartiles, seconds
+from torch.utils.data import DataLoader, TensorDataset
+
+from oddkout import as_tensor, last_split, load_data, subset
+from oddkout.artifact import standardised
+from oddkout.compilation import training_operations
+from oddkout.methods import METHODS
+from oddkout.models import build_model
+from oddkout.training import predict_logits, train
+
+BATCH, UPDATES, ROUNDS = 64, 40, 15
+
+
+def paper_cnn():
+    generator = torch.Generator().manual_seed(0)
+    return build_model("cnn", shape=(1, 28, 28), classes=10, generator=generator)
+
+
+def some_images(examples=2000):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(examples, 1, 28, 28, generator=generator)
+    return x, torch.arange(examples) % 10
+
+
+def our_loop(method="vanilla", updates=UPDATES, examples=BATCH, **options):
+    """A run of our loop; the network is trained on, so that compiling it is paid once."""
+    x, y = some_images()
+    model = paper_cnn()
+    arguments = {"sets": examples, "learning_rate": 1e-3, "log_every": 10**9} | options
+
+    def work():
+        train(
+            model,
+            x,
+            y,
+            method=replace(METHODS[method]),
+            classes=10,
+            updates=updates,
+            examples=examples,
+            **arguments,
+        )
+
+    return work
+
+
+def plain_loop():
+    """The loop of the tutorials: a loader, the network as it comes, SGD."""
+    x, y = some_images(BATCH * UPDATES)
+    loader = DataLoader(TensorDataset(x, y), batch_size=BATCH, shuffle=True)
+    model = paper_cnn()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9, nesterov=True)
+
+    def work():
+        for inputs, labels in loader:
+            optimizer.zero_grad()
+            F.cross_entropy(model(inputs), labels).backward()
+            optimizer.step()
+
+    return work
+
+
+def elsewhere(end, name):
+    """Do a piece of work whenever asked, and say how long it took."""
+    work = globals()[name]()
+    while end.recv():
+        end.send(seconds(work))
+
+
+def in_another_process(name):
+    """The same work in a process of its own."""
+    here, there = mp.get_context("spawn").Pipe()
+    mp.get_context("spawn").Process(target=elsewhere, args=(there, name), daemon=True).start()
+
+    def work():
+        here.send(True)
+        here.recv()
+
+    return work
+
+
+def multiplication(size=1024, repeats=20):
+    a = torch.randn(size, size)
+
+    def work():
+        for _ in range(repeats):
+            a @ a
+
+    return work, repeats * 2 * size**3
+
+
+def model_alone(compiled=False):
+    """Forward, backward and optimiser on a batch that lies ready."""
+    x, y = some_images(BATCH)
+    x = x.contiguous(memory_format=torch.channels_last)
+    model = paper_cnn().to(memory_format=torch.channels_last)
+    forward = torch.compile(model) if compiled else model
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9, nesterov=True)
+
+    def work():
+        for _ in range(UPDATES):
+            optimizer.zero_grad()
+            F.cross_entropy(forward(x), y).backward()
+            optimizer.step()
+
+    return work
+
+
+def peak_share(work, operations):
+    """Share of the matrix-multiply rate that a piece of work of so many operations reaches."""
+    multiply, multiplied = multiplication()
+    low, median, high = quartiles(multiply, work, ROUNDS)
+    scale = operations / multiplied
+    return low * scale, median * scale, high * scale
+
+
+def ten_shot(seed):
+    data = load_data("mnist")
+    pool, _ = last_split(len(data.y_train))
+    chosen = pool[subset(data.y_train[pool], per_class=10, seed=seed)]
+    x, x_test = as_tensor(data.x_train[chosen]), as_tensor(data.x_test[:2000])
+    constants = {"mean": [x.mean().item()], "deviation": [x.std().item()]}
+    y, y_test = torch.tensor(data.y_train[chosen]), torch.tensor(data.y_test[:2000])
+    return standardised(x, **constants), y, (standardised(x_test, **constants), y_test)
+
+
+def seconds_to_85(seed, **layout):
+    """Seconds of training, looking on not counted, until 85 % of 2,000 test images are right."""
+    x, y, (x_test, y_test) = ten_shot(seed)
+    generator = torch.Generator().manual_seed(seed)
+    model = build_model("cnn", shape=(1, 28, 28), classes=10, generator=generator, dropout=0.3)
+    spent, began = 0.0, time.perf_counter()
+
+    def look(row):
+        nonlocal spent, began
+        spent += time.perf_counter() - began
+        right = (predict_logits(model, x_test).argmax(dim=1) == y_test).double().mean()
+        if right >= 0.85:
+            raise StopIteration
+        began = time.perf_counter()
+
+    try:
+        train(model, x, y, method=METHODS["oko"], classes=10, seed=seed, progress=look, **layout)
+    except StopIteration:
+        return spent
+    return float("inf")
+
+
+def main():
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, batch {BATCH}\n")
+    plain = in_another_process("plain_loop")  # before anything here is told to keep memory
+    plain()
+    each = training_operations(paper_cnn(), some_images(1)[0])
+    operations = each * BATCH * UPDATES
+    for compiled, name in ((False, "as it is"), (True, "compiled")):
+        share = peak_share(our_loop(compiled=compiled), operations)
+        target = "target 0.7 or more" if compiled else "no target"
+        line(f"CNN training, {name} / matrix-multiply rate", share, ROUNDS, target)
+    for compiled, name in ((False, "as it is"), (True, "compiled")):
+        rate = quartiles(plain, our_loop(compiled=compiled), ROUNDS)
+        line(f"examples/s of our loop, {name} / a plain loop", rate, ROUNDS, "target 1.5 or more")
+    began = time.perf_counter()
+    torch.compiler.reset()
+    model_alone(compiled=True)()
+    print(f"compiling, with {UPDATES} updates: {time.perf_counter() - began:.0f} s\n")
+
+    pairs = quartiles(our_loop("oko", compiled=False), our_loop(compiled=False), ROUNDS)
+    line("OKO update, pool layout / vanilla update", pairs, ROUNDS, "target 1.05 or less")
+    outside = quartiles(our_loop(compiled=False), model_alone(), ROUNDS)
+    line("our loop / forward, backward and optimiser alone", outside, ROUNDS, "target 1.05 or less")
+
+    recipe = {"updates": 600, "learning_rate": 0.2, "weight_decay": 2e-3, "log_every": 10}
+    pool = recipe | {"examples": 20, "sets": 64}
+    paper = recipe | {
+        "layout": "paper",
+        "sets": 64,
+        "clip_norm": None,
+        "clip_value": 1.0,
+        "head_weight": 1.0,
+        "head_until": 0.0,
+        "learning_rate": 0.05,
+    }
+    times = [(seconds_to_85(seed, **pool), seconds_to_85(seed, **paper)) for seed in range(5)]
+    medians = [statistics.median(column) for column in zip(*times, strict=True)]
+    print("seconds to 85 % on 10-shot MNIST, seeds 0-4, pool and paper layout:")
+    print("   ", ", ".join(f"{a:.1f} and {b:.1f}" for a, b in times))
+    print(f"    {medians[0] / medians[1]:.2f}x  of medians   (target 0.5 or less)")
+
+
+if __name__ == "__main__":
+    main()

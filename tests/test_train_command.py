@@ -1,0 +1,87 @@
+"""``oddkout train``: every method and option from one command, in little memory."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oddkout.artifact import Classifier
+from oddkout.cli import main
+from oddkout.methods import METHODS
+
+DATA = os.environ.get("ODDKOUT_DATA", "")
+needs_data = pytest.mark.skipif(
+    not (Path(DATA) / "mnist.npz").is_file(), reason="ODDKOUT_DATA names no folder with mnist.npz"
+)
+
+
+def trained(tmp_path, *options, source="digits", updates=60):
+    out = tmp_path / "model"
+    arguments = ["train", source, "--updates", str(updates), "--out", str(out), *options]
+    assert main(arguments) == 0
+    return Classifier.load(out)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_trains_from_one_command(tmp_path, method):
+    card = trained(tmp_path, "--method", method).details
+    assert card["test"]["metrics"]["accuracy"]["value"] > 0.5
+    assert card["settings"]["head"] == METHODS[method].head
+
+
+@pytest.mark.parametrize("method", ["oko", "oko-soft"])
+@pytest.mark.parametrize("k", [0, 1, 2, 3])
+@pytest.mark.parametrize("head", [None, "--head", "--no-head"])
+def test_any_k_with_and_without_head(tmp_path, capsys, method, k, head):
+    options = ["--method", method, "--k", str(k), *([head] if head else [])]
+    if k == 0 and head == "--head":
+        out = str(tmp_path / "model")
+        assert main(["train", "digits", "--updates", "5", "--out", out, *options]) == 2
+        assert "k=0 has no odd class for a head to name" in capsys.readouterr().err
+        return
+    settings = trained(tmp_path, *options, updates=5).details["settings"]
+    by_default = method == "oko" and k == 1
+    has_head = by_default if head is None else head == "--head"
+    assert (settings["k"], settings["head"]) == (k, "odd" if has_head else "none")
+
+
+def test_an_out_of_fold_temperature_is_on_the_card(tmp_path):
+    classifier = trained(tmp_path, "--folds", "2", "--method", "bb", updates=100)
+    assert classifier.temperature not in (1.0, 0.0)
+    assert classifier.details["settings"]["folds"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--method", "vanilla", "--k", "1"], "vanilla draws no sets, got k=1"),
+        (["--method", "vanilla", "--head"], "vanilla draws no sets, got head=True"),
+        (["--method", "bb+ts", "--folds", "3"], "bb+ts has a temperature of its own"),
+        (["--method", "okko"], "method must be one of"),
+        (["--crop", "1.5"], "crop must be a share"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, capsys, options, text):
+    out = str(tmp_path / "model")
+    assert main(["train", "digits", "--updates", "5", "--out", out, *options]) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1
+
+
+@needs_data
+def test_training_on_mnist_stays_below_one_and_a_half_gigabytes(tmp_path):
+    program = (
+        "import resource, sys; from oddkout.cli import main; code = main(sys.argv[1:])\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
+        "sys.exit(code)"
+    )
+    options = ["train", "mnist", "--updates", "20", "--json", "--out", str(tmp_path / "model")]
+    answer = subprocess.run(
+        [sys.executable, "-c", program, *options], check=True, capture_output=True, text=True
+    )
+    assert json.loads(answer.stdout)["metrics"]["accuracy"]["value"] > 0.2
+    assert int(answer.stderr) < 1.5e6, "kilobytes"
