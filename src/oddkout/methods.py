@@ -1,6 +1,6 @@
 """The methods of the paper, a row each: what an update sees, and what is asked of the model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from oddkout.checks import Number, at_least
+from oddkout.checks import Number, at_least, one_of
 from oddkout.losses import (
     Targets,
     class_weights,
@@ -82,6 +82,35 @@ METHODS = {
         Method(name="oko-soft", batches="pool", loss="sets", k=1, targets="soft"),
     )
 }
+
+
+def chosen_method(name: str, *, k: int | None = None, head: bool | None = None) -> Method:
+    """A method of the table, with another k or without its head if so asked.
+
+    Args:
+        name: Name of the method.
+        k: Number of odd classes, for methods that draw sets; the method's own if not given.
+        head: Whether there is an odd-class head; if not given, for k = 1 where the method has one.
+
+    Example:
+        >>> chosen_method("oko", k=3).k
+        3
+    """
+    one_of("method", name, METHODS)
+    how = METHODS[name]
+    if how.loss != "sets":
+        if k is not None or head is not None:
+            given = f"k={k}" if k is not None else f"head={head}"
+            raise ValueError(f"{name} draws no sets, got {given}; leave it out")
+        return how
+    if k is not None:
+        # The odd-class head is made for one odd class: more have none, unless asked for.
+        how = replace(how, k=at_least("k", k, 0), head=how.head if k == 1 else "none")
+    if head is not None:
+        if head and how.k == 0:
+            raise ValueError("a set with k=0 has no odd class for a head to name; leave it out")
+        how = replace(how, head="odd" if head else "none")
+    return how
 
 
 class Objective:

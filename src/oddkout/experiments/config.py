@@ -6,8 +6,8 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 from oddkout.checks import Number
-from oddkout.experiments.recipe import Recipe, method_named
-from oddkout.methods import METHODS, Method
+from oddkout.experiments.recipe import Recipe
+from oddkout.methods import METHODS, Method, chosen_method
 
 FORMAT = 1
 
@@ -62,7 +62,7 @@ class RunConfig(Recipe):
     @property
     def how(self) -> Method:
         """The method, as this run changes it."""
-        return method_named(self.method, k=self.k, head=self.head)
+        return chosen_method(self.method, k=self.k, head=self.head)
 
     @property
     def training(self) -> "RunConfig":

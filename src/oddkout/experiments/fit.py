@@ -14,8 +14,9 @@ from oddkout.calibrators import cross_fitted_temperature
 from oddkout.checks import Number
 from oddkout.data import Data, as_tensor, split
 from oddkout.evaluation import Evaluation, evaluate
-from oddkout.experiments.recipe import Recipe, folds_for, method_named
+from oddkout.experiments.recipe import Recipe, folds_for
 from oddkout.experiments.versions import versions
+from oddkout.methods import chosen_method
 from oddkout.training import Progress
 
 _FOLDS = 5
@@ -52,7 +53,7 @@ def fit_classifier(
         progress: Called with every new row of the log.
     """
     recipe = recipe or Recipe()
-    how = method_named(method, k=k, head=head)
+    how = chosen_method(method, k=k, head=head)
     if folds and isinstance(how.temperature, float | int):
         raise ValueError(
             f"{method} has a temperature of its own, got folds={folds}; leave the folds out"

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from oddkout.calibrators import fold_numbers
-from oddkout.checks import Number, at_least, one_of
-from oddkout.methods import METHODS, Method
+from oddkout.checks import Number, at_least
+from oddkout.methods import Method
 from oddkout.models import build_model
 from oddkout.randomness import keyed_generator
 from oddkout.training import Progress, Trained, train
@@ -171,31 +171,6 @@ def folds_for(
     if len(y) < folds or smallest - math.ceil(smallest / folds) < 2:
         return None
     return fold_numbers(y, folds=folds, generator=keyed_generator(seed, 7))
-
-
-def method_named(name: str, *, k: int | None = None, head: bool | None = None) -> Method:
-    """A method of the table, with another k or without its head if so asked.
-
-    Args:
-        name: Name of the method.
-        k: Number of odd classes, for methods that draw sets; the method's own if not given.
-        head: Whether there is an odd-class head; if not given, for k = 1 where the method has one.
-    """
-    one_of("method", name, METHODS)
-    how = METHODS[name]
-    if how.loss != "sets":
-        if k is not None or head is not None:
-            given = f"k={k}" if k is not None else f"head={head}"
-            raise ValueError(f"{name} draws no sets, got {given}; leave it out")
-        return how
-    if k is not None:
-        # The odd-class head is made for one odd class: more have none, unless asked for.
-        how = replace(how, k=at_least("k", k, 0), head=how.head if k == 1 else "none")
-    if head is not None:
-        if head and how.k == 0:
-            raise ValueError("a set with k=0 has no odd class for a head to name; leave it out")
-        how = replace(how, head="odd" if head else "none")
-    return how
 
 
 def _fold_seed(seed: int, fold: int) -> int:
