@@ -5,6 +5,8 @@ from sets, two examples of one class and k of others; logits are summed over the
 class is to be predicted. Write ``import oddkout as oko``.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from oddkout import calibrators, metrics
 from oddkout.data import Data, as_tensor, last_split, load_data, split, subset
 from oddkout.diagnosis import Diagnosis, doctor
@@ -20,6 +22,9 @@ from oddkout.losses import (
 from oddkout.samplers import ClassBalancedBatchSampler, OddKOutBatchSampler
 from oddkout.sets import ClassIndex, set_sum
 
+if TYPE_CHECKING:
+    from oddkout.estimator import OddKOutClassifier
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -28,6 +33,7 @@ __all__ = [
     "Data",
     "Diagnosis",
     "OddKOutBatchSampler",
+    "OddKOutClassifier",
     "OddKOutLoss",
     "as_tensor",
     "calibrators",
@@ -46,3 +52,16 @@ __all__ = [
     "with_odd_head",
     "without_odd_head",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the estimator, and with it scikit-learn, when it is asked for."""
+    if name == "OddKOutClassifier":
+        try:
+            from oddkout.estimator import OddKOutClassifier
+        except ImportError as missing:
+            raise ImportError(
+                f"OddKOutClassifier needs {missing.name}; pip install 'oddkout[sklearn]'"
+            ) from missing
+        return OddKOutClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,7 @@ from oddkout.losses import (
     weighted_cross_entropy,
 )
 from oddkout.randomness import keyed_generator
-from oddkout.sets import ClassIndex
+from oddkout.sets import ClassIndex, Singletons
 
 LABEL_SMOOTHING = 0.1
 FOCAL_GAMMA = 2.0
@@ -126,6 +126,7 @@ class Objective:
         sets: Number of sets in an update; twice as many as examples if not given.
         layout: ``"pool"`` draws sets in a balanced pool, ``"paper"`` from all training data; the
             model sees each of their distinct members once.
+        singletons: What sets do with classes of one example, see ``ClassIndex``.
         seed: Key of all randomness.
         rank: Number of this process among those that share the training; each draws its own.
         processes: Their number.
@@ -140,6 +141,7 @@ class Objective:
         examples: int,
         sets: int | None = None,
         layout: Literal["pool", "paper"] = "pool",
+        singletons: Singletons = "error",
         seed: int = 0,
         rank: int = 0,
         processes: int = 1,
@@ -153,8 +155,8 @@ class Objective:
         self._seed = seed
         self._rank = rank
         self._processes = processes
-        # Only sets need pairs.
-        self._index = ClassIndex(labels, singletons="error" if method.loss == "sets" else "repeat")
+        self._singletons: Singletons = singletons if method.loss == "sets" else "repeat"
+        self._index = ClassIndex(labels, singletons=self._singletons)  # only sets need pairs
         self._per_class = max(2, round(self._examples / len(self._index.classes)))
         self._inside: ClassIndex | None = None
         self._weight = class_weights(labels, classes=classes) if method.loss == "weighted" else None
@@ -177,7 +179,7 @@ class Objective:
             return pool, positions.view(members.shape)
         pool = self._index.draw_balanced(per_class=self._per_class, generator=generator)
         if self._inside is None:  # a pool lists its classes in the same order every time
-            self._inside = ClassIndex(self._labels[pool])
+            self._inside = ClassIndex(self._labels[pool], singletons=self._singletons)
         return pool, self._inside.draw_sets(k=self.method.k, sets=sets, generator=generator)
 
     def loss(

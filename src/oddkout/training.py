@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from oddkout.allocator import keep_memory
 from oddkout.augmentation import augmented
-from oddkout.calibrators import TemperatureScaling
+from oddkout.calibrators import Calibrator, TemperatureScaling
 from oddkout.checkpoint import load_checkpoint, save_checkpoint
 from oddkout.checks import Number, at_least
 from oddkout.compilation import repays_compiling
@@ -23,6 +23,7 @@ from oddkout.methods import Method, Objective
 from oddkout.models import initialise
 from oddkout.optimisation import fading_share, optimiser_for, rate_share
 from oddkout.randomness import keyed_generator, keyed_globals
+from oddkout.sets import Singletons
 
 Progress = Callable[[dict[str, Number]], None]
 
@@ -63,6 +64,7 @@ def train(
     examples: int = 30,
     sets: int | None = 64,
     layout: Literal["pool", "paper"] = "pool",
+    singletons: Singletons = "error",
     learning_rate: Number = 0.2,
     optimiser: Literal["sgd", "adamw"] = "sgd",
     momentum: Number = 0.9,
@@ -79,6 +81,7 @@ def train(
     compiled: bool | None = None,
     mixed_precision: bool | None = None,
     validation: tuple[Tensor, Tensor] | None = None,
+    validation_prior: Calibrator | None = None,
     log_every: int = 50,
     seed: int = 0,
     checkpoint: Path | None = None,
@@ -101,6 +104,7 @@ def train(
         examples: Number of examples in an update.
         sets: Number of sets in an update, for methods that draw some.
         layout: Where sets are drawn from, see ``Objective``.
+        singletons: What sets do with classes of one example, see ``ClassIndex``.
         learning_rate: Highest learning rate: it rises linearly and then falls by a cosine to 0.
         optimiser: ``"sgd"``, with Nesterov momentum, or ``"adamw"``.
         momentum: Momentum of SGD.
@@ -119,6 +123,8 @@ def train(
         mixed_precision: Whether the model computes in bfloat16; if not given, on GPUs that can.
         validation: Examples and classes to choose the state of lowest NLL by, among those looked
             at every ``log_every`` updates.
+        validation_prior: Corrects logits for the class frequencies of the validation data before
+            their NLL is looked at, where the method trains for others.
         log_every: Number of updates between rows of the log.
         seed: Key of all randomness.
         checkpoint: File to keep the state in; training goes on from it if it is there.
@@ -149,6 +155,7 @@ def train(
         examples=examples,
         sets=sets,
         layout=layout,
+        singletons=singletons,
         seed=seed,
         rank=rank,
         processes=processes,
@@ -222,7 +229,7 @@ def train(
         if (update + 1) % log_every == 0 or update + 1 == updates:
             row = {"update": update + 1, "loss": loss.item(), "learning_rate": rate}
             if validation is not None:
-                row |= _validated(average or model, *validation)
+                row |= _validated(average or model, *validation, validation_prior)
                 if row["validation_nll"] <= min(r["validation_nll"] for r in [*log, row]):
                     best = _copied_state(average or model)
             log.append(row)
@@ -291,9 +298,13 @@ def _move_average(average: nn.Module, model: nn.Module, decay: Number) -> None:
             kept.copy_(current)
 
 
-def _validated(model: nn.Module, x: Tensor, y: Tensor) -> dict[str, Number]:
+def _validated(
+    model: nn.Module, x: Tensor, y: Tensor, prior: Calibrator | None
+) -> dict[str, Number]:
     """NLL and accuracy on validation data."""
     logits = predict_logits(model, x)
+    if prior is not None:
+        logits = prior(logits)
     return {
         "validation_nll": F.cross_entropy(logits, y.cpu()).item(),
         "validation_accuracy": (logits.argmax(dim=1) == y.cpu()).double().mean().item(),

@@ -20,7 +20,7 @@ __all__ = ["NAMES", "ResNet", "build_model", "cnn", "initialise", "mlp"]
 
 
 def build_model(
-    name: str,
+    name: str | Callable[..., Any],
     *,
     shape: tuple[int, ...],
     classes: int,
@@ -32,9 +32,9 @@ def build_model(
     Args:
         name: ``"mlp"``, ``"cnn"``, ``"resnet18"``, ``"resnet34"``; ``"auto"`` for what fits the
             shape: an MLP for features and images below 16 x 16, the CNN for grey images, ResNet18
-            for others; or ``"package.module:factory"``, a function or class that is called with
-            those of ``shape``, ``classes`` and ``dropout`` that it names and returns a module. A
-            module of one's own keeps the weights it was made with.
+            for others; or a function or class, itself or named ``"package.module:factory"``, that
+            is called with those of ``shape``, ``classes`` and ``dropout`` that it names and returns
+            a module. A module of one's own keeps the weights it was made with.
         shape: Shape of one example: (features,), or (channels, height, width).
         classes: Number of classes.
         generator: Source of the weights.
@@ -45,8 +45,10 @@ def build_model(
         >>> model(torch.zeros(2, 1, 28, 28)).shape
         torch.Size([2, 10])
     """
+    if not isinstance(name, str):
+        return _called(name, shape=shape, classes=classes, dropout=dropout)
     if ":" in name:
-        return _own_model(name, shape=shape, classes=classes, dropout=dropout)
+        return _called(_imported(name), shape=shape, classes=classes, dropout=dropout)
     if name not in NAMES:
         raise ValueError(
             f"a model is one of {', '.join(NAMES)} or package.module:factory, got {name!r}"
@@ -73,8 +75,8 @@ def _made(name: str, shape: tuple[int, ...], classes: int, dropout: Number) -> n
     return ResNet(BLOCKS[name], channels=channels, classes=classes, dropout=dropout)
 
 
-def _own_model(name: str, **known: Any) -> nn.Module:
-    """Call a factory of the user's, named by module and attribute."""
+def _imported(name: str) -> Callable[..., Any]:
+    """A factory of the user's, by the names of its module and its own."""
     module, _, attribute = name.partition(":")
     try:
         factory: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
@@ -83,8 +85,22 @@ def _own_model(name: str, **known: Any) -> nn.Module:
             f"model {name!r} must name a function as package.module:function, but {error}; check "
             "the spelling, and that the package is installed or in the current folder"
         ) from None
+    return factory
+
+
+def _called(factory: Any, **known: Any) -> nn.Module:
+    """What a factory makes, called with what it names of all that is known."""
+    if isinstance(factory, nn.Module) or not callable(factory):
+        raise ValueError(
+            "a model of one's own must be a function or class that makes one, got "
+            f"{type(factory).__name__}; pass e.g. lambda: nn.Linear(4, 3), so that every training "
+            "begins with new weights"
+        )
     wanted = inspect.signature(factory).parameters
     model = factory(**{key: value for key, value in known.items() if key in wanted})
     if not isinstance(model, nn.Module):
-        raise ValueError(f"model {name!r} must return an nn.Module, got {type(model).__name__}")
+        raise ValueError(
+            f"model {getattr(factory, '__qualname__', factory)!r} must return an nn.Module, got "
+            f"{type(model).__name__}"
+        )
     return model
