@@ -107,6 +107,7 @@ class Recipe:
             method=method,
             classes=classes,
             seed=seed,
+            singletons="repeat",  # a class of one example is learnt all the same
             validation=validation,
             checkpoint=checkpoint,
             progress=progress,
