@@ -28,7 +28,7 @@ LAYERS = [
         "calibrators",
     ],
     ["methods", "training", "artifact", "evaluation", "diagnosis"],
-    ["experiments", "report", "theory", "estimator", "integrations"],
+    ["experiments", "exports", "flax", "report", "theory", "estimator", "integrations"],
     ["cli"],
     ["__init__", "__main__"],
 ]
@@ -89,5 +89,8 @@ def test_import_adds_less_than_0_3_s_to_torch_and_no_extra():
         "pandas",
         "scipy",
         "mpmath",
+        "onnx",
+        "onnxruntime",
+        "jax",
     }
     assert not imported & extras

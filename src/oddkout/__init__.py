@@ -11,6 +11,7 @@ from oddkout import calibrators, metrics
 from oddkout.data import Data, as_tensor, last_split, load_data, split, subset
 from oddkout.diagnosis import Diagnosis, doctor
 from oddkout.evaluation import evaluate
+from oddkout.exports import export
 from oddkout.heads import with_odd_head, without_odd_head
 from oddkout.losses import (
     OddKOutLoss,
@@ -40,6 +41,7 @@ __all__ = [
     "class_weights",
     "doctor",
     "evaluate",
+    "export",
     "focal_loss",
     "last_split",
     "load_data",

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from oddkout.artifact import Classifier
+from oddkout.cli.prior import Prior, frequencies
 from oddkout.cli.source import Json
 from oddkout.data.examples import read_examples
 
@@ -18,10 +19,7 @@ def predict(
     source: Annotated[
         str, typer.Argument(metavar="DATA", help="Examples: .csv, .parquet, .npz, or a folder.")
     ],
-    prior: Annotated[
-        str | None,
-        typer.Option(help="Class frequencies where it is used, e.g. 0.9,0.1 in the card's order."),
-    ] = None,
+    prior: Prior = None,
     is_json: Json = False,
 ) -> None:
     """Print the probability of every class for every example, a row each.
@@ -29,16 +27,8 @@ def predict(
     Example: oddkout predict digits-model new.npz > probabilities.csv
     """
     classifier = Classifier.load(model)
-    frequencies = None
-    if prior is not None:
-        try:
-            frequencies = [float(share) for share in prior.split(",")]
-        except ValueError:
-            raise ValueError(
-                f"--prior must be numbers with commas between, such as 0.9,0.1, got {prior!r}"
-            ) from None
     x = read_examples(Path(source), like=classifier.shape)
-    probs = classifier.predict_proba(x, prior=frequencies)
+    probs = classifier.predict_proba(x, prior=frequencies(prior))
     if is_json:
         print(json.dumps({"classes": classifier.classes, "probabilities": probs.tolist()}))
         return

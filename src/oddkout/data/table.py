@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from oddkout.checks import few
 
-_MISSING = "(missing)"
+MISSING = "(missing)"
 
 
 def read_table(path: Path, *, target: str | None) -> tuple[Any, Shaped[ndarray, "..."]]:
@@ -157,7 +157,7 @@ class TableEncoder:
     def _texts(self, frame: Any) -> Shaped[ndarray, "..."]:
         """The text columns, missing cells spelt out."""
         columns = [
-            np.where(frame[name].isna(), _MISSING, frame[name].astype(str)).astype(object)
+            np.where(frame[name].isna(), MISSING, frame[name].astype(str)).astype(object)
             for name in self._text
         ]
         return np.stack(columns, axis=1)

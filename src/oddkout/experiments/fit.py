@@ -62,7 +62,8 @@ def fit_classifier(
         folds = folds or _FOLDS
     if folds:
         how = replace(how, temperature="none")
-    x, y = as_tensor(np.asarray(data.x_train[:])), torch.from_numpy(data.y_train)
+    given = np.asarray(data.x_train[:])
+    x, y = as_tensor(given), torch.from_numpy(data.y_train)
     is_image = x.ndim == 4
     axes = (0, 2, 3)
     mean = x.mean(dim=axes).tolist() if is_image else [0.0]
@@ -128,7 +129,12 @@ def fit_classifier(
         "seed": seed,
     }
     classifier.details = {
-        "data": {"name": data.name, "fingerprint": _fingerprint(x, y), "examples": len(y)},
+        "data": {
+            "name": data.name,
+            "fingerprint": _fingerprint(x, y),
+            "examples": len(y),
+            "dtype": str(given.dtype),
+        },
         "settings": settings,
         "test": report.to_dict(),
         "log": trained.log,

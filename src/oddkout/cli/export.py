@@ -1,0 +1,54 @@
+"""``oddkout export``: the calibrated classifier for production."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from oddkout.artifact import Classifier
+from oddkout.cli.prior import Prior, frequencies
+from oddkout.cli.source import Json
+from oddkout.data.examples import read_examples
+from oddkout.exports import MismatchError
+from oddkout.exports import export as exported
+from oddkout.exports.export import SUFFIX
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="Folder of a classifier.")],
+    format: Annotated[
+        Literal["onnx", "torch"], typer.Option(help="An ONNX file, or a program of torch.export.")
+    ] = "onnx",
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; beside the folder if not given.")
+    ] = None,
+    prior: Prior = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="Real examples to check with: .csv, .parquet, .npz, or a folder."),
+    ] = None,
+    is_json: Json = False,
+) -> int:
+    """Write a classifier into one file whose output is the probability that it reports.
+
+    The file holds preprocessing, network, temperature and prior, and takes any number of examples.
+    It is compared with the classifier on random examples, and on those of --data; if a probability
+    differs by more than 1e-5, no file is left and the exit code is 1.
+
+    Example: oddkout export digits-model --format onnx --data new.npz
+    """
+    classifier = Classifier.load(model)
+    place = model.resolve()
+    path = out or model.parent.joinpath(f"{place.name}{SUFFIX[format]}")
+    examples = None if data is None else read_examples(Path(data), like=classifier.shape)
+    try:
+        result = exported(
+            classifier, path, format=format, prior=frequencies(prior), examples=examples
+        )
+    except MismatchError as error:
+        print(f"oddkout: {error}", file=sys.stderr)
+        return 1
+    print(json.dumps(result.to_dict()) if is_json else result)
+    return 0

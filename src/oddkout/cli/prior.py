@@ -1,0 +1,26 @@
+"""The option that names a prior, shared by all commands that report probabilities."""
+
+from typing import Annotated
+
+import typer
+
+Prior = Annotated[
+    str | None,
+    typer.Option(help="Class frequencies where it is used, e.g. 0.9,0.1 in the card's order."),
+]
+
+
+def frequencies(prior: str | None) -> list[float] | None:
+    """The numbers that the option spells.
+
+    Args:
+        prior: Numbers with commas between, or none.
+    """
+    if prior is None:
+        return None
+    try:
+        return [float(share) for share in prior.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--prior must be numbers with commas between, such as 0.9,0.1, got {prior!r}"
+        ) from None

@@ -1,0 +1,148 @@
+"""Write a classifier into one file, and make sure that the file is the classifier."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import torch
+
+import oddkout
+from oddkout.artifact import Classifier
+from oddkout.checks import few, one_of
+from oddkout.exports.graph import ProbabilityGraph, traced
+from oddkout.exports.onnx_file import OPSET, onnx_probabilities, write_onnx
+from oddkout.exports.program_file import program_probabilities, write_program
+from oddkout.exports.verification import largest_difference
+
+Format = Literal["onnx", "torch"]
+SUFFIX = {"onnx": ".onnx", "torch": ".pt2"}
+_RANDOM = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """An exported file and how it was checked.
+
+    Attributes:
+        path: The file.
+        facts: What the file says about itself: format, opset, classes, prior, temperature ...
+        difference: Largest difference of a probability from the classifier's, on all examples.
+        random: Number of random examples that were compared.
+        real: Number of real ones.
+    """
+
+    path: Path
+    facts: dict[str, Any]
+    difference: float
+    random: int
+    real: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        checked = {"random": self.random, "real": self.real, "difference": self.difference}
+        return {"path": str(self.path)} | self.facts | {"checked": checked}
+
+    def __str__(self) -> str:
+        facts = self.facts
+        opset = f", opset {facts['opset']}" if "opset" in facts else ""
+        prior = [f"{share:.4g}" for share in facts["prior"]]
+        inputs = [f"{i['name']} ({i['dtype']} {i['shape']})" for i in facts["inputs"]]
+        return "\n".join(
+            [
+                f"wrote {self.path}: {facts['format']}{opset}, "
+                f"{self.path.stat().st_size / 1e6:.2f} MB",
+                f"from {few(inputs)} to the probabilities of {few(facts['classes'])}",
+                f"prior {few(prior)}, temperature {facts['temperature']:.4g}",
+                f"differs from the classifier by at most {self.difference:.1e} on {self.random} "
+                f"random and {self.real} real examples",
+            ]
+        )
+
+
+def export(
+    classifier: Classifier | str | Path,
+    path: str | Path,
+    *,
+    format: Format = "onnx",
+    prior: Sequence[float] | None = None,
+    examples: Any = None,
+) -> Export:
+    """Write a classifier into one file whose output is the probability that it reports.
+
+    Preprocessing, network, temperature and prior are all in the file, and it takes any number of
+    examples at once. It is read again and compared with ``predict_proba`` on random examples, and
+    on real ones if given; if a probability differs by more than 1e-5, it is refused and no file is
+    left.
+
+    The file takes what the classifier was trained on: images in bytes, features, or for tables
+    the columns by name, numbers in double precision (NaN where missing) and text (empty where
+    missing). A torch program holds no text: it takes ``numbers`` and the ``codes`` of the
+    categories, in the order that its card gives.
+
+    Args:
+        classifier: A classifier, or the folder of one.
+        path: The file to write: ``.onnx``, or ``.pt2`` for a torch program. One that exists is
+            replaced.
+        format: ``"onnx"``, or ``"torch"`` for a program that ``torch.export.load`` reads; neither
+            needs this library to be used.
+        prior: Class frequencies where the classifier is used, in the order of its classes; the
+            ones it was trained for if not given.
+        examples: Real examples to compare on, as ``predict_proba`` takes them.
+    """
+    one_of("format", format, get_args(Format))
+    path = Path(path)
+    if path.suffix != SUFFIX[format]:
+        raise ValueError(
+            f"a file of format {format!r} must be called *{SUFFIX[format]}, got {path}; rename "
+            f"it, or choose the format that fits"
+        )
+    if not isinstance(classifier, Classifier):
+        classifier = Classifier.load(classifier)
+    graph = ProbabilityGraph(classifier, prior=prior)
+    facts = _facts(classifier, graph, format)
+    program = traced(graph, network=classifier.network)
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.stem}.tmp{path.suffix}")
+    try:
+        if format == "onnx":
+            write_onnx(program, temporary, raw=graph.raw, facts=facts)
+            probabilities = onnx_probabilities(temporary, raw=graph.raw)
+        else:
+            write_program(program, temporary, facts=facts)
+            probabilities = program_probabilities(temporary, raw=graph.raw)
+        random = graph.raw.random_examples(_RANDOM, torch.Generator().manual_seed(1))
+        differences = [
+            largest_difference(probabilities, classifier, x, prior=prior, kind=kind)
+            for kind, x in (("random", random), ("real", examples))
+            if x is not None
+        ]
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return Export(
+        path=path,
+        facts=facts,
+        difference=max(differences),
+        random=_RANDOM,
+        real=0 if examples is None else len(examples),
+    )
+
+
+def _facts(classifier: Classifier, graph: ProbabilityGraph, format: str) -> dict[str, Any]:
+    """What a file says about itself, as plain values."""
+    opset = {"opset": OPSET} if format == "onnx" else {}
+    return {
+        "format": format,
+        **opset,
+        "classes": list(classifier.classes),
+        "prior": graph.prior.tolist(),
+        "train_prior": list(classifier.prior),
+        "temperature": classifier.temperature,
+        "method": classifier.method,
+        "network": classifier.network,
+        "fingerprint": classifier.details.get("data", {}).get("fingerprint", ""),
+        "inputs": graph.raw.described(by_column=format == "onnx"),
+        "oddkout": oddkout.__version__,
+    }

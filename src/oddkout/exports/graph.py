@@ -1,0 +1,101 @@
+"""The graph of a classifier: from raw inputs to the probabilities that it reports."""
+
+import copy
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from jaxtyping import Float, Shaped
+from torch import Tensor, nn
+
+from oddkout import models
+from oddkout.artifact import Classifier
+from oddkout.calibrators import PriorCorrection
+from oddkout.exports.raw import raw_input
+
+# Examples to trace with; they stand for any number, which one alone would not.
+_EXAMPLES = 2
+
+
+class ProbabilityGraph(nn.Module):
+    """Preprocessing, network, temperature and prior of a classifier in one module.
+
+    Args:
+        classifier: The classifier; its network is copied.
+        prior: Class frequencies that the probabilities are to be for; the classifier's own if not
+            given.
+    """
+
+    mean: Tensor
+    deviation: Tensor
+    temperature: Tensor
+    shift: Tensor
+
+    def __init__(self, classifier: Classifier, *, prior: Sequence[float] | None = None) -> None:
+        super().__init__()
+        self.model = copy.deepcopy(classifier.model).cpu()
+        shape = (1, -1) + (1,) * (len(classifier.shape) - 1)
+        self.register_buffer("mean", torch.tensor(classifier.mean).view(shape))
+        self.register_buffer("deviation", torch.tensor(classifier.deviation).view(shape))
+        self.raw = raw_input(classifier, mean=self.mean, deviation=self.deviation)
+        self.register_buffer("temperature", torch.tensor(classifier.temperature))
+        wanted = classifier.prior if prior is None else prior
+        correction = PriorCorrection(wanted, train_prior=classifier.prior)
+        self.prior = correction.prior
+        # What the correction adds to logits of 0 is all that it does.
+        zeros = torch.zeros(1, len(classifier.classes), dtype=torch.float64)
+        self.register_buffer("shift", correction(zeros).to(torch.float32))
+        self.eval()
+
+    def forward(self, *inputs: Shaped[Tensor, "..."]) -> Float[Tensor, "examples classes"]:
+        """Probabilities of the classes."""
+        x = (self.raw(*inputs) - self.mean) / self.deviation
+        logits: Tensor = self.model(x)
+        return (logits / self.temperature + self.shift).softmax(dim=1)
+
+
+def traced(graph: ProbabilityGraph, *, network: str) -> torch.export.ExportedProgram:
+    """A graph as a torch program that takes any number of examples and names no file.
+
+    Args:
+        graph: The graph.
+        network: Name of its network, for an error.
+    """
+    batch = torch.export.Dim("batch")
+    random = graph.raw.random_examples(_EXAMPLES, torch.Generator().manual_seed(0))
+    arguments = graph.raw.arguments(random)
+    dynamic = {"inputs": tuple({0: batch} for _ in arguments)}
+    try:
+        with quiet_exporter():
+            program = torch.export.export(graph, arguments, dynamic_shapes=dynamic)
+    # Networks of one's own fail in as many ways as there are; ours must not.
+    except Exception as error:
+        if network in models.NAMES:
+            raise
+        reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(
+            f"the network {network!r} must be a graph for any number of examples, but it cannot be "
+            f"traced as one ({reason}); keep Python's if and loops off the values and the number "
+            "of the examples"
+        ) from error
+    for node in program.graph.nodes:  # traces of the machine it was made on
+        node.meta.pop("stack_trace", None)
+    return program
+
+
+@contextmanager
+def quiet_exporter() -> Iterator[None]:
+    """Keep the exporters' warnings, which are about themselves, from the user; errors pass."""
+    loggers = [logging.getLogger(name) for name in ("torch.onnx", "torch.export", "onnxscript")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,273 @@
+"""What an exported graph is fed: bytes of images, features, or the columns of a table.
+
+Each kind of input is a module from its raw form to what the network takes, and knows how to bring
+examples, as ``predict_proba`` takes them, into that form.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Float64, Int64, Shaped, UInt8
+from numpy import ndarray
+from torch import Tensor, nn
+
+from oddkout.artifact import Classifier
+from oddkout.data.table import MISSING, TableEncoder
+
+
+class RawInput(nn.Module):
+    """What all kinds share.
+
+    Attributes:
+        names: Names of the inputs of the graph, in order.
+    """
+
+    names: tuple[str, ...]
+
+    def arguments(self, x: Any) -> tuple[Tensor, ...]:
+        """Examples as the graph takes them."""
+        raise NotImplementedError
+
+    def feed(self, x: Any) -> dict[str, Shaped[ndarray, "..."]]:
+        """Examples as an ONNX session takes them."""
+        return {
+            name: value.numpy() for name, value in zip(self.names, self.arguments(x), strict=True)
+        }
+
+    def random_examples(self, examples: int, generator: torch.Generator) -> Any:
+        """Random examples, as ``predict_proba`` takes them."""
+        raise NotImplementedError
+
+    def described(self, *, by_column: bool) -> list[dict[str, Any]]:
+        """What somebody must know to prepare the inputs, as plain values.
+
+        Args:
+            by_column: Whether a table is fed column by column, as in an ONNX file.
+        """
+        raise NotImplementedError
+
+
+class ImageInput(RawInput):
+    """Images in bytes: (examples, height, width), or (examples, height, width, 3) in colour.
+
+    Args:
+        shape: Shape of one image as the network takes it: (channels, height, width).
+    """
+
+    names = ("images",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        channels, height, width = shape
+        self.shape = (height, width) if channels == 1 else (height, width, channels)
+
+    def forward(self, images: UInt8[Tensor, "..."]) -> Float32[Tensor, "..."]:
+        """Numbers in [0, 1], the channels first."""
+        is_grey = len(self.shape) == 2
+        first = images.unsqueeze(1) if is_grey else images.permute(0, 3, 1, 2)
+        return first.to(torch.float32) / 255
+
+    def arguments(self, x: Any) -> tuple[Tensor, ...]:
+        """Examples as the graph takes them."""
+        images = np.asarray(x)
+        if images.dtype != np.uint8 or images.shape[1:] != self.shape:
+            raise ValueError(
+                f"examples must be bytes of shape (examples, {', '.join(map(str, self.shape))}), "
+                f"as the exported graph takes them, got {images.dtype} of shape {images.shape}; "
+                "pass the images as they were trained on"
+            )
+        return (torch.from_numpy(np.ascontiguousarray(images)),)
+
+    def random_examples(self, examples: int, generator: torch.Generator) -> Any:
+        """Noise of every brightness and contrast."""
+        noise = torch.rand((examples, *self.shape), generator=generator)
+        first, second = torch.rand((2, examples), generator=generator).reshape(
+            2, examples, *(1 for _ in self.shape)
+        )
+        return (255 * (first + (second - first) * noise)).to(torch.uint8).numpy()
+
+    def described(self, *, by_column: bool) -> list[dict[str, Any]]:
+        """What somebody must know to prepare the inputs, as plain values."""
+        return [{"name": "images", "dtype": "uint8", "shape": ["batch", *self.shape]}]
+
+
+class FeatureInput(RawInput):
+    """Numbers in the shape that the network takes.
+
+    Args:
+        shape: This shape, for one example.
+        mean: About where each channel lies.
+        deviation: About how far it scatters.
+    """
+
+    names = ("features",)
+
+    def __init__(self, shape: tuple[int, ...], *, mean: Tensor, deviation: Tensor) -> None:
+        super().__init__()
+        self.shape = shape
+        self._mean, self._deviation = mean, deviation
+
+    def forward(self, features: Float32[Tensor, "..."]) -> Float32[Tensor, "..."]:
+        """The numbers themselves."""
+        return features
+
+    def arguments(self, x: Any) -> tuple[Tensor, ...]:
+        """Examples as the graph takes them."""
+        return (torch.from_numpy(np.ascontiguousarray(x, dtype=np.float32)),)
+
+    def random_examples(self, examples: int, generator: torch.Generator) -> Any:
+        """Normal noise about the mean."""
+        noise = torch.randn((examples, *self.shape), generator=generator)
+        return (self._mean + self._deviation * noise).numpy()
+
+    def described(self, *, by_column: bool) -> list[dict[str, Any]]:
+        """What somebody must know to prepare the inputs, as plain values."""
+        return [{"name": "features", "dtype": "float32", "shape": ["batch", *self.shape]}]
+
+
+class TableInput(RawInput):
+    """The columns of a table: imputed, standardised and one-hot encoded inside the graph.
+
+    The graph takes ``numbers`` in double precision, as the encoder computes, NaN where a cell is
+    missing; and ``codes``, the position of each text among the categories of its column, -1 for
+    one that was not seen. An ONNX file takes the columns themselves, by name: it can hold text.
+
+    Args:
+        encoder: What turns the columns into numbers outside of the graph.
+    """
+
+    medians: Tensor
+    means: Tensor
+    scales: Tensor
+    column: Tensor
+    position: Tensor
+
+    def __init__(self, encoder: TableEncoder) -> None:
+        super().__init__()
+        learned = encoder.to_dict()
+        self.numeric: list[str] = learned["numeric"]
+        self.text: list[str] = learned["text"]
+        self.categories: list[list[str]] = learned["categories"]
+        names = (("numbers", self.numeric), ("codes", self.text))
+        self.names = tuple(name for name, columns in names if columns)
+        for name in ("medians", "means", "scales"):
+            self.register_buffer(name, torch.tensor(learned[name], dtype=torch.float64))
+        sizes = [len(seen) for seen in self.categories]
+        places = [place for size in sizes for place in range(size)]
+        # One entry for each column of zeros and ones: which text column it looks at, and for what.
+        self.register_buffer(
+            "column", torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes).long())
+        )
+        self.register_buffer("position", torch.tensor(places).long())
+
+    def forward(self, *given: Shaped[Tensor, "..."]) -> Float32[Tensor, "examples features"]:
+        """All features, the standardised numbers first."""
+        inputs, parts = dict(zip(self.names, given, strict=True)), []
+        if "numbers" in inputs:
+            numbers: Float64[Tensor, "examples numeric"] = inputs["numbers"]
+            imputed = torch.where(numbers.isnan(), self.medians, numbers)
+            parts.append(((imputed - self.means) / self.scales).to(torch.float32))
+        if "codes" in inputs:
+            codes: Int64[Tensor, "examples text"] = inputs["codes"]
+            is_it = codes.index_select(1, self.column) == self.position
+            parts.append(is_it.to(torch.float32))
+        return torch.cat(parts, dim=1)
+
+    def code_of(self, text: str) -> dict[str, int]:
+        """The position of each category of a column; that of missing cells for empty text, too.
+
+        Args:
+            text: Name of the column.
+        """
+        seen = self.categories[self.text.index(text)]
+        codes = {value: position for position, value in enumerate(seen)}
+        if MISSING in codes:
+            codes.setdefault("", codes[MISSING])
+        return codes
+
+    def feed(self, x: Any) -> dict[str, Shaped[ndarray, "..."]]:
+        """Columns by name: doubles with NaN, and text that is empty where a cell is missing."""
+        import pandas as pd
+
+        if absent := [name for name in (*self.numeric, *self.text) if name not in _columns(x)]:
+            raise ValueError(
+                f"examples must be a pandas frame with the columns of the training data, but "
+                f"{absent} are missing; pass the table itself, not its encoded features"
+            )
+        numbers = {
+            name: np.asarray(pd.to_numeric(x[name]), dtype=np.float64) for name in self.numeric
+        }
+        texts = {
+            name: np.where(x[name].isna(), "", x[name].astype(str)).astype(object)
+            for name in self.text
+        }
+        return numbers | texts
+
+    def arguments(self, x: Any) -> tuple[Tensor, ...]:
+        """Examples as the graph takes them."""
+        columns = self.feed(x)
+        given = []
+        if self.numeric:
+            numbers = np.stack([columns[name] for name in self.numeric], axis=1)
+            given.append(torch.from_numpy(numbers))
+        if self.text:
+            coded = [
+                [codes.get(value, -1) for value in columns[name]]
+                for name in self.text
+                for codes in (self.code_of(name),)
+            ]
+            given.append(torch.tensor(coded, dtype=torch.int64).T.contiguous())
+        return tuple(given)
+
+    def random_examples(self, examples: int, generator: torch.Generator) -> Any:
+        """Rows about the training data, a tenth of the cells missing, some text never seen."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {}
+        for number, name in enumerate(self.numeric):
+            noise = torch.randn(examples, generator=generator, dtype=torch.float64)
+            noise[torch.rand(examples, generator=generator) < 0.1] = torch.nan
+            columns[name] = (self.means[number] + self.scales[number] * noise).numpy()
+        for name, seen in zip(self.text, self.categories, strict=True):
+            choice = np.array([*seen, "a text that was never seen", None], dtype=object)
+            drawn = torch.randint(len(choice), (examples,), generator=generator)
+            columns[name] = choice[drawn.numpy()]
+        return pd.DataFrame(columns)
+
+    def described(self, *, by_column: bool) -> list[dict[str, Any]]:
+        """What somebody must know to prepare the inputs, as plain values."""
+        categories = dict(zip(self.text, self.categories, strict=True))
+        if by_column:
+            number = {"dtype": "float64", "shape": ["batch"], "missing": "NaN"}
+            text = {"dtype": "string", "shape": ["batch"], "missing": ""}
+            numbers = [{"name": name} | number for name in self.numeric]
+            return numbers + [
+                {"name": name} | text | {"categories": categories[name]} for name in self.text
+            ]
+        kinds: dict[str, dict[str, Any]] = {
+            "numbers": {"dtype": "float64", "columns": self.numeric, "missing": "NaN"},
+            "codes": {"dtype": "int64", "columns": categories, "missing": MISSING, "unseen": -1},
+        }
+        widths = {"numbers": len(self.numeric), "codes": len(self.text)}
+        return [{"name": n, "shape": ["batch", widths[n]]} | kinds[n] for n in self.names]
+
+
+def raw_input(classifier: Classifier, *, mean: Tensor, deviation: Tensor) -> RawInput:
+    """What the graph of a classifier is to be fed: that which the classifier was trained on.
+
+    Args:
+        classifier: The classifier.
+        mean: What it takes off its inputs, one number per channel.
+        deviation: What it divides them by.
+    """
+    if classifier.encoder is not None:
+        return TableInput(classifier.encoder)
+    kind = classifier.details.get("data", {}).get("dtype", "uint8")
+    if len(classifier.shape) == 3 and classifier.shape[0] in (1, 3) and kind == "uint8":
+        return ImageInput(classifier.shape)
+    return FeatureInput(classifier.shape, mean=mean[0], deviation=deviation[0])
+
+
+def _columns(x: Any) -> Any:
+    return getattr(x, "columns", ())
