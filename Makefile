@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+FLAX := .venv-flax
 
-.PHONY: demo test lint bench constraints clean
+.PHONY: demo test test-flax flax-environment lint bench constraints clean
 
 demo: $(INSTALLED)  ## the main job on embedded data
 	$(BIN)/python examples/digits.py
@@ -11,6 +12,10 @@ demo: $(INSTALLED)  ## the main job on embedded data
 # One thread a process: two processes on two cores beat two threads in one.
 test: $(INSTALLED)  ## all tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2
+
+test-flax: $(FLAX)/.installed  ## tests of oddkout.flax, with JAX
+	$(FLAX)/bin/python -c 'import flax, jax'
+	OMP_NUM_THREADS=1 $(FLAX)/bin/python -m pytest -q tests/test_flax.py
 
 lint: $(INSTALLED)  ## format, rules, types
 	$(BIN)/ruff format --check .
@@ -28,9 +33,19 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/pip install -q -c constraints.txt -e '.[all,dev]'
 	touch $@
 
-constraints: $(INSTALLED)  ## write the versions of this environment down, after upgrading it
-	$(BIN)/pip freeze --exclude-editable | sed 's/+cpu//' > constraints.txt
-	touch $(INSTALLED)
+# JAX is large and for one module: it gets an environment that borrows everything else of .venv.
+flax-environment: $(FLAX)/.installed
+
+$(FLAX)/.installed: $(INSTALLED)
+	$(BIN)/python -m venv $(FLAX)
+	$(BIN)/python -c 'import site; print(*site.getsitepackages())' \
+		> $$($(FLAX)/bin/python -c 'import site; print(*site.getsitepackages())')/borrowed.pth
+	$(FLAX)/bin/pip install -q --retries 1 -c constraints.txt flax jax
+	touch $@
+
+constraints: $(INSTALLED) $(FLAX)/.installed  ## write these versions down, after upgrading them
+	$(FLAX)/bin/pip freeze --exclude-editable | sed 's/+cpu//' > constraints.txt
+	touch $(INSTALLED) $(FLAX)/.installed
 
 clean:
-	rm -rf .venv
+	rm -rf .venv $(FLAX)
