@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -21,6 +22,7 @@ from oddkout.cli import main
 from oddkout.data.table import TableEncoder
 from oddkout.exports import MismatchError
 from oddkout.exports.graph import ProbabilityGraph
+from oddkout.exports.raw import TableInput
 from oddkout.models import ResNet, build_model, initialise
 from oddkout.models.resnet import BLOCKS
 
@@ -131,11 +133,30 @@ def test_onnxruntime_gives_the_probabilities_of_1000_rows_of_a_table(tmp_path):
     np.testing.assert_allclose(probs, expected, rtol=0, atol=1e-5)
 
 
+def test_a_table_is_encoded_in_the_graph_as_outside_of_it():
+    """To the bit, on rows that the encoder has not seen."""
+    train, new = patients(200), patients(200, seed=1)
+    new.loc[::5, "ward"] = "never seen"
+    encoder = TableEncoder(train, categorical=["grade"])
+    table = TableInput(encoder)
+    np.testing.assert_array_equal(table(*table.arguments(new)), encoder.encode(new))
+    random = table.random_examples(100, torch.Generator().manual_seed(0))
+    assert random.isna().any().all(), "cells of every column must be missing"
+    np.testing.assert_array_equal(table(*table.arguments(random)), encoder.encode(random))
+
+
+def test_empty_text_that_is_a_category_stays_one():
+    frame = pd.DataFrame({"ward": ["", "north", None, "north"]})
+    encoder = TableEncoder(frame)
+    table = TableInput(encoder)
+    assert table.feed(frame)["ward"].tolist() == ["", "north", "(missing)", "north"]
+    np.testing.assert_array_equal(table(*table.arguments(frame)), encoder.encode(frame))
+
+
 @pytest.mark.parametrize("columns", [["time", "dose, mg"], ["ward", "drug"]])
-@pytest.mark.parametrize(("format", "name"), [("onnx", "m.onnx"), ("torch", "m.pt2")])
-def test_tables_of_numbers_or_text_alone_are_exported(columns, format, name, tmp_path):
+def test_tables_of_numbers_or_text_alone_are_exported(columns, tmp_path):
     frame = patients(100)[columns]
-    result = oko.export(table_classifier(frame), tmp_path / name, format=format, examples=frame)
+    result = oko.export(table_classifier(frame), tmp_path / "model.onnx", examples=frame)
     assert result.real == 100
     assert result.difference < 1e-5
 
@@ -143,10 +164,12 @@ def test_tables_of_numbers_or_text_alone_are_exported(columns, format, name, tmp
 def test_features_are_taken_as_they_are(tmp_path):
     classifier = image_classifier("cnn", channels=1, size=8)
     classifier.details["data"]["dtype"] = "float32"
-    oko.export(classifier, tmp_path / "model.onnx")
+    result = oko.export(classifier, tmp_path / "model.pt2", format="torch")
     x = np.random.default_rng(0).normal(size=(5, 1, 8, 8)).astype(np.float32)
-    (probs,) = session(tmp_path / "model.onnx").run(None, {"features": x})
+    with torch.no_grad():
+        probs = torch.export.load(result.path).module()(torch.from_numpy(x))
     np.testing.assert_allclose(probs, classifier.predict_proba(x), rtol=0, atol=1e-5)
+    assert result.facts["inputs"][0]["name"] == "features"
 
 
 @pytest.fixture(scope="module")
@@ -398,3 +421,11 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert text in error
     assert error.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_blocks_of_the_documentation_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (SOURCE.parent / "docs" / "export.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(block, {})
+    assert "opset 18" in capsys.readouterr().out

@@ -11,8 +11,9 @@ import oddkout
 from oddkout.exports.graph import quiet_exporter
 from oddkout.exports.raw import RawInput, TableInput
 
-# The opset that the exporter translates to without converting, old enough for runtimes of 2023.
-OPSET = 18
+# The opset that the exporter translates to without converting, and the format it came with: what
+# needs no more should not ask runtimes for more.
+OPSET, _IR = 18, 8
 _ML_DOMAIN, _ML_OPSET = "ai.onnx.ml", 3
 _OUTPUT = "probabilities"
 # Names inside of the graph start so: no column of a table is called alike.
@@ -32,6 +33,11 @@ def write_onnx(
     """
     import onnx
 
+    if isinstance(raw, TableInput) and _OUTPUT in (*raw.numeric, *raw.text):
+        raise ValueError(
+            f"no column may be called {_OUTPUT!r}, which is the name of the output of the exported "
+            "graph; rename it and train anew, or export with format='torch'"
+        )
     with quiet_exporter():
         translated = torch.onnx.export(
             program,
@@ -46,6 +52,7 @@ def write_onnx(
     _strip(model.graph)
     if isinstance(raw, TableInput):
         model = _with_columns(model, raw)
+    model.ir_version = _IR
     model.producer_name, model.producer_version = "oddkout", oddkout.__version__
     values = {k: v if isinstance(v, str) else json.dumps(v) for k, v in facts.items()}
     onnx.helper.set_model_props(model, values)
@@ -70,7 +77,7 @@ def onnx_probabilities(path: Path, *, raw: RawInput) -> Callable[[Any], Any]:
 
 def _strip(graph: Any) -> None:
     """Take off what the exporter notes for itself, and call the first axis what it is."""
-    del graph.value_info[:]
+    del graph.value_info[:], graph.metadata_props[:]
     for part in (*graph.node, *graph.initializer, *graph.input, *graph.output):
         del part.metadata_props[:]
         part.doc_string = ""
@@ -82,11 +89,6 @@ def _with_columns(model: Any, table: TableInput) -> Any:
     """The model fed column by column, by name: doubles, and text that is looked up."""
     from onnx import TensorProto, compose, helper
 
-    if _OUTPUT in (*table.numeric, *table.text):
-        raise ValueError(
-            f"no column may be called {_OUTPUT!r}, which is the name of the output of the exported "
-            "graph; rename it and train anew, or export with format='torch'"
-        )
     model = compose.add_prefix(model, _INSIDE, rename_outputs=False)
     axis = helper.make_tensor(f"{_INSIDE}axis", TensorProto.INT64, [1], [1])
     nodes, inputs, kinds = [], [], {"numbers": table.numeric, "codes": table.text}

@@ -49,7 +49,7 @@ class RawInput(nn.Module):
 
 
 class ImageInput(RawInput):
-    """Images in bytes: (examples, height, width), or (examples, height, width, 3) in colour.
+    """Images in bytes: (examples, height, width), or (examples, height, width, channels).
 
     Args:
         shape: Shape of one image as the network takes it: (channels, height, width).
@@ -71,6 +71,8 @@ class ImageInput(RawInput):
     def arguments(self, x: Any) -> tuple[Tensor, ...]:
         """Examples as the graph takes them."""
         images = np.asarray(x)
+        if images.shape[1:] == (*self.shape, 1):
+            images = images[..., 0]
         if images.dtype != np.uint8 or images.shape[1:] != self.shape:
             raise ValueError(
                 f"examples must be bytes of shape (examples, {', '.join(map(str, self.shape))}), "
@@ -174,16 +176,24 @@ class TableInput(RawInput):
             parts.append(is_it.to(torch.float32))
         return torch.cat(parts, dim=1)
 
-    def code_of(self, text: str) -> dict[str, int]:
-        """The position of each category of a column; that of missing cells for empty text, too.
+    def missing_text(self, column: str) -> str:
+        """How a missing cell of a text column is spelt: empty, unless empty text is a category.
 
         Args:
-            text: Name of the column.
+            column: Name of the column.
         """
-        seen = self.categories[self.text.index(text)]
-        codes = {value: position for position, value in enumerate(seen)}
+        return MISSING if "" in self.categories[self.text.index(column)] else ""
+
+    def code_of(self, column: str) -> dict[str, int]:
+        """The position of every text of a column that has one, missing cells among them.
+
+        Args:
+            column: Name of the column.
+        """
+        seen = self.categories[self.text.index(column)]
+        codes = {text: position for position, text in enumerate(seen)}
         if MISSING in codes:
-            codes.setdefault("", codes[MISSING])
+            codes[self.missing_text(column)] = codes[MISSING]
         return codes
 
     def feed(self, x: Any) -> dict[str, Shaped[ndarray, "..."]]:
@@ -199,10 +209,10 @@ class TableInput(RawInput):
             name: np.asarray(pd.to_numeric(x[name]), dtype=np.float64) for name in self.numeric
         }
         texts = {
-            name: np.where(x[name].isna(), "", x[name].astype(str)).astype(object)
+            name: np.where(x[name].isna(), self.missing_text(name), x[name].astype(str))
             for name in self.text
         }
-        return numbers | texts
+        return numbers | {name: text.astype(object) for name, text in texts.items()}
 
     def arguments(self, x: Any) -> tuple[Tensor, ...]:
         """Examples as the graph takes them."""
@@ -212,11 +222,8 @@ class TableInput(RawInput):
             numbers = np.stack([columns[name] for name in self.numeric], axis=1)
             given.append(torch.from_numpy(numbers))
         if self.text:
-            coded = [
-                [codes.get(value, -1) for value in columns[name]]
-                for name in self.text
-                for codes in (self.code_of(name),)
-            ]
+            codes = {name: self.code_of(name) for name in self.text}
+            coded = [[codes[name].get(cell, -1) for cell in columns[name]] for name in self.text]
             given.append(torch.tensor(coded, dtype=torch.int64).T.contiguous())
         return tuple(given)
 
@@ -240,10 +247,12 @@ class TableInput(RawInput):
         categories = dict(zip(self.text, self.categories, strict=True))
         if by_column:
             number = {"dtype": "float64", "shape": ["batch"], "missing": "NaN"}
-            text = {"dtype": "string", "shape": ["batch"], "missing": ""}
-            numbers = [{"name": name} | number for name in self.numeric]
-            return numbers + [
-                {"name": name} | text | {"categories": categories[name]} for name in self.text
+            text = {"dtype": "string", "shape": ["batch"]}
+            return [{"name": name} | number for name in self.numeric] + [
+                {"name": name}
+                | text
+                | {"missing": self.missing_text(name), "categories": categories[name]}
+                for name in self.text
             ]
         kinds: dict[str, dict[str, Any]] = {
             "numbers": {"dtype": "float64", "columns": self.numeric, "missing": "NaN"},
@@ -264,7 +273,7 @@ def raw_input(classifier: Classifier, *, mean: Tensor, deviation: Tensor) -> Raw
     if classifier.encoder is not None:
         return TableInput(classifier.encoder)
     kind = classifier.details.get("data", {}).get("dtype", "uint8")
-    if len(classifier.shape) == 3 and classifier.shape[0] in (1, 3) and kind == "uint8":
+    if len(classifier.shape) == 3 and kind == "uint8":
         return ImageInput(classifier.shape)
     return FeatureInput(classifier.shape, mean=mean[0], deviation=deviation[0])
 
