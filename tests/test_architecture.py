@@ -28,19 +28,29 @@ LAYERS = [
         "calibrators",
     ],
     ["methods", "training", "artifact", "evaluation", "diagnosis"],
-    ["experiments", "exports", "flax", "report", "theory", "estimator", "integrations"],
+    [
+        "experiments",
+        "exports",
+        "flax",
+        "report",
+        "theory",
+        "estimator",
+        "integrations",
+        "testing",
+    ],
     ["cli"],
     ["__init__", "__main__"],
 ]
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
-# Within a layer: samplers and losses are made of sets, training trains by a method, and what it
-# trained predicts; reports show what experiments found.
+# Within a layer: samplers and losses are made of sets, training trains by a method, what it trained
+# predicts, reports show what experiments found, and a callback draws figures.
 SIDEWAYS = {
     ("samplers", "sets"),
     ("losses", "sets"),
     ("training", "methods"),
     ("artifact", "training"),
     ("report", "experiments"),
+    ("integrations", "report"),
 }
 
 
@@ -92,5 +102,8 @@ def test_import_adds_less_than_0_3_s_to_torch_and_no_extra():
         "onnx",
         "onnxruntime",
         "jax",
+        "lightning",
+        "accelerate",
+        "transformers",
     }
     assert not imported & extras

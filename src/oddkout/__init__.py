@@ -7,7 +7,7 @@ class is to be predicted. Write ``import oddkout as oko``.
 
 from typing import TYPE_CHECKING, Any
 
-from oddkout import calibrators, metrics
+from oddkout import calibrators, metrics, testing
 from oddkout.data import Data, as_tensor, last_split, load_data, split, subset
 from oddkout.diagnosis import Diagnosis, doctor
 from oddkout.evaluation import evaluate
@@ -50,6 +50,7 @@ __all__ = [
     "set_sum",
     "split",
     "subset",
+    "testing",
     "weighted_cross_entropy",
     "with_odd_head",
     "without_odd_head",
