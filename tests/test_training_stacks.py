@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -149,6 +150,31 @@ def trained(layout, model, resume=None, loss=TrainerLoss, **settings):
         trainer.train(resume_from_checkpoint=resume)
     return trainer
 
+class HeadedModel(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.last = torch.nn.Linear(1, 8), torch.nn.Linear(8, 5)
+    def forward(self, x):
+        return {"logits": self.last(self.hidden(x))}
+
+class Bare(Examples):
+    def __getitem__(self, i):
+        return {"x": torch.tensor([i / 100]), "labels": int(labels[i])}
+
+def trained_with_head():
+    plain = HeadedModel()
+    model = oko.with_odd_head(plain, features=plain.hidden, width=8, classes=5)
+    before = model.odd_head.weight.detach().clone()
+    arguments = TrainingArguments(output_dir=out / "head", use_cpu=True, report_to="none",
+        disable_tqdm=True, save_strategy="no", max_steps=2, learning_rate=0.1,
+        remove_unused_columns=False, label_names=["labels"])
+    trainer = OddKOutTrainer(model=model, args=arguments, train_dataset=Bare(),
+        eval_dataset=Bare(), batch_sampler=sampler("pool"),
+        compute_loss_func=TrainerLoss(oko.OddKOutLoss(K)))
+    trainer.train()
+    shape = list(trainer.predict(Bare()).predictions.shape)
+    return [bool((model.odd_head.weight != before).any()), shape]
+
 class Plain:  # what one would write without reading Trainer's source
     def __init__(self, criterion):
         self.criterion = criterion
@@ -166,6 +192,7 @@ for layout in ("paper", "pool"):
     found[layout] = {"check": verdict(report), "whole": whole.seen, "resumed": resumed.seen[8:],
         "eval_loss": trainer.evaluate()["eval_loss"],
         "weights": [p.tolist() for p in whole.parameters()]}
+found["head"] = trained_with_head()
 for name, loss in (("ours", TrainerLoss), ("plain", Plain)):
     model = Model()
     before = [p.detach().clone() for p in model.parameters()]
@@ -284,6 +311,37 @@ def test_trainer_evaluates_the_nll_of_the_classifier(launch, layout):
     nll = torch.nn.functional.cross_entropy(logits, LABELS).item()
     # Trainer averages batches of up to 16, and repeats examples to fill the last ones up.
     assert ranks[0][layout]["eval_loss"] == pytest.approx(nll, rel=0.05)
+
+
+def test_trainer_trains_an_odd_class_head_and_predicts_without_it(launch):
+    ranks, _ = launch("trainer")
+    assert ranks[0]["head"] == ranks[1]["head"] == [True, [94, 5]]
+
+
+def test_the_mixin_refuses_what_would_deal_batches_out_twice_or_cut_them():
+    from oddkout.integrations.hf import BatchSamplerMixin
+
+    class Base:
+        def __init__(self, split_batches):
+            self.accelerator = SimpleNamespace(split_batches=split_batches)
+
+    class Mixed(BatchSamplerMixin, Base):
+        pass
+
+    sampler = OddKOutBatchSampler(LABELS, k=K, sets_per_batch=8)
+    assert Mixed(False, batch_sampler=sampler).batch_sampler is sampler
+    with pytest.raises(ValueError, match="split_batches=True, which cuts sets"):
+        Mixed(True, batch_sampler=sampler)
+    of_rank = OddKOutBatchSampler(LABELS, k=K, sets_per_batch=8, num_replicas=2, rank=1)
+    with pytest.raises(ValueError, match="only those of rank 1 of 2; leave num_replicas"):
+        Mixed(False, batch_sampler=of_rank)
+
+
+def test_the_loss_of_trainer_must_be_a_mean():
+    from oddkout.integrations.hf import TrainerLoss
+
+    with pytest.raises(ValueError, match="got a loss with reduction='sum'"):
+        TrainerLoss(OddKOutLoss(reduction="sum"))
 
 
 def test_an_update_of_trainer_is_that_of_one_process_on_all_its_batches(launch):
