@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import oddkout
-from oddkout.cli import compare, data, doctor, evaluate, export, predict, train, verify
+from oddkout.cli import compare, data, doctor, evaluate, export, predict, reproduce, train, verify
 
 app = typer.Typer(
     help="Trustworthy classifiers from few, unevenly labelled examples.",
@@ -33,4 +33,5 @@ app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("export")(export.export)
+app.command("reproduce")(reproduce.reproduce_paper)
 app.command("verify")(verify.verify)

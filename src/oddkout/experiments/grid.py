@@ -57,6 +57,11 @@ def jobs_of(configs: Iterable[RunConfig]) -> list[Job]:
     return sorted(map(tuple, together.values()), key=lambda job: -_work(job[0]))
 
 
+# An example costs in a ResNet about so many times what it costs in the small CNN.
+_MODEL_WORK = {"resnet18": 60, "resnet34": 120}
+
+
 def _work(config: RunConfig) -> int:
     """Examples that a run forwards, as far as they can be compared."""
-    return config.updates * config.examples * max(config.folds, 1)
+    forwarded = config.updates * config.examples * max(config.folds, 1)
+    return forwarded * _MODEL_WORK.get(config.model, 1)

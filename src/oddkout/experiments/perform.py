@@ -35,6 +35,7 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
         configs: Configs that agree in ``training``.
     """
     torch.set_num_threads(1)
+    began_cpu = time.process_time()
     try:
         prepared = prepared_for(configs[0])
         began = time.perf_counter()
@@ -43,7 +44,10 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
         began = time.perf_counter()
         folds = _out_of_fold(configs[0], prepared)
         seconds["folds"] = time.perf_counter() - began
-        return [_evaluated(config, prepared, trained, folds, seconds) for config in configs]
+        runs = [_evaluated(config, prepared, trained, folds, seconds) for config in configs]
+        for run in runs:
+            run.seconds["cpu"] = time.process_time() - began_cpu
+        return runs
     except (ValueError, OSError, MemoryError, RuntimeError) as error:
         reason = f"{type(error).__name__}: {error}" if not str(error) else str(error)
         if not isinstance(error, ValueError | OSError):

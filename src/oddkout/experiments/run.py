@@ -24,7 +24,8 @@ class Run:
         as_trained: Metrics of the test part, each with interval and null level.
         tempered: The same with the out-of-fold temperature.
         log: Learning curve.
-        seconds: Seconds of training, of the folds, and of evaluation.
+        seconds: Seconds of training, of the folds, and of evaluation; and CPU-seconds of the job,
+            which all runs that trained together share.
         notes: What a reader must know.
         versions: What it was made with.
         logits: Logits of the test part, as trained.

@@ -44,6 +44,20 @@ def perform_tuned(
     return final, tuning
 
 
+def chosen_rate(runs: Sequence[Run]) -> Number:
+    """The learning rate that was chosen, told from all runs of a config, tuning included.
+
+    Args:
+        runs: Runs that differ in nothing but rates and seeds; some of them ended well.
+    """
+    first = min(run.config.seed for run in runs)
+    tuning = [run for run in runs if run.config.seed == first and run.out_of_fold]
+    if len({run.config.learning_rate for run in tuning}) > 1:
+        return _best(tuning).learning_rate
+    rates = [run.config.learning_rate for run in runs]
+    return max(sorted(set(rates)), key=rates.count)
+
+
 def _best(runs: Sequence[Run]) -> RunConfig:
     """The config of the lowest out-of-fold NLL; the first that worked, where there is no NLL."""
     worked = [run for run in runs if not run.has_failed] or list(runs)

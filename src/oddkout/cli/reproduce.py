@@ -1,0 +1,161 @@
+"""``oddkout reproduce``: the paper's tables, figures and claims."""
+
+import json
+from collections import Counter
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from oddkout.cli.progress import grid_progress
+from oddkout.cli.source import Json
+from oddkout.experiments.claims import judged
+from oddkout.experiments.cost import estimated_seconds
+from oddkout.experiments.evidence import Evidence
+from oddkout.experiments.executors.local import LocalExecutor
+from oddkout.experiments.lines import CommittedStore, merge_lines, read_lines
+from oddkout.experiments.presets import PRESETS, Preset, preset_named
+from oddkout.experiments.reproduce import planned, reproduce
+from oddkout.experiments.settings import DISTRIBUTIONS, TITLES, setting_of
+from oddkout.experiments.variants import VARIANTS, variant_of
+from oddkout.report.reproduction import reproduction_json, write_reproduction
+from oddkout.report.results import claims_document, results_markdown
+
+
+def reproduce_paper(
+    preset: Annotated[str, typer.Option(help=f"Which grid: {', '.join(PRESETS)}.")] = "smoke",
+    datasets: Annotated[
+        str, typer.Option(help=f"Data sets, separated by commas; of {', '.join(TITLES)}.")
+    ] = "",
+    distributions: Annotated[
+        str, typer.Option(help=f"Distributions of classes; of {', '.join(DISTRIBUTIONS)}.")
+    ] = "",
+    sizes: Annotated[str, typer.Option(help="Numbers of examples per class.")] = "",
+    methods: Annotated[str, typer.Option(help=f"Methods; of {', '.join(VARIANTS)}.")] = "",
+    seeds: Annotated[int | None, typer.Option(help="Number of seeds.")] = None,
+    updates: Annotated[
+        int | None, typer.Option(help="Number of updates, instead of what the preset has.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the runs and the report.")] = Path("runs"),
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of committed runs, a line each: what is there is not performed again, "
+            "what is new is added, and RESULTS.md beside it is written anew."
+        ),
+    ] = None,
+    is_only_missing: Annotated[
+        bool,
+        typer.Option(
+            "--only-missing/--everything",
+            help="Whether runs that RESULTS has are left out; those in OUT always are.",
+        ),
+    ] = True,
+    is_dry: Annotated[
+        bool, typer.Option("--dry-run", help="Print the runs and what they would cost.")
+    ] = False,
+    is_report: Annotated[
+        bool, typer.Option("--report", help="Perform nothing; report what is there.")
+    ] = False,
+    is_claims: Annotated[
+        bool, typer.Option("--claims", help="Perform nothing; print the ledger of claims.")
+    ] = False,
+    processes: Annotated[
+        int | None, typer.Option(help="Runs at a time; as many as cores if not given.")
+    ] = None,
+    is_json: Json = False,
+) -> int:
+    """Reproduce the paper: its tables and figures from runs, and what becomes of its claims.
+
+    Example: oddkout reproduce --preset few-shot --out runs
+
+    Interrupted or killed, the same command goes on. It ends with 1 if a run failed.
+    """
+    grid = preset_named(
+        preset,
+        datasets=_listed(datasets),
+        distributions=_listed(distributions),
+        sizes=[_whole(size) for size in _listed(sizes)],
+        variants=_listed(methods),
+        seeds=seeds,
+        updates=updates,
+    )
+    is_known = is_only_missing or is_report or is_claims
+    lines = read_lines(results) if results is not None and is_known else []
+    store = CommittedStore(out, lines)
+    if is_dry:
+        return _print_plan(grid, store, is_json=is_json)
+    if not (is_report or is_claims):
+        with grid_progress() as progress:
+            reproduce(grid, store, executor=LocalExecutor(processes), progress=progress)
+    evidence = Evidence(store.all_runs(has_predictions=not is_claims), _judging(grid))
+    if is_claims:
+        ledger = judged(evidence)
+        if is_json:
+            print(json.dumps([item.to_dict() for item in ledger]))
+        else:
+            print(claims_document(ledger).markdown(), end="")
+        return 0
+    folder = out / f"reproduction-{grid.name}"
+    absent = write_reproduction(evidence, folder)
+    if results is not None:
+        merge_lines(results, [*evidence.trained, *evidence.failed])
+        (results.parent / "RESULTS.md").write_text(results_markdown(results))
+    if is_json:
+        print(json.dumps(reproduction_json(evidence)))
+    else:
+        verdicts = Counter(item.finding.verdict for item in judged(evidence))
+        print(f"{len(evidence.trained)} runs, {len(evidence.failed)} failed: {folder}/results.md")
+        print("claims: " + ", ".join(f"{count} {name}" for name, count in verdicts.items()))
+        for name, reason in absent.items():
+            print(f"figure {name} is missing: {reason}")
+        if results is not None:
+            print(f"written from {results}: {results.parent / 'RESULTS.md'}")
+    return 1 if evidence.failed else 0
+
+
+def _judging(grid: Preset) -> Preset:
+    """The grid whose recipes count as evidence: that of the whole paper, or the smoke test's."""
+    whole = PRESETS["smoke" if grid.name == "smoke" else "paper"]
+    return whole if grid.updates == whole.updates else replace(whole, updates=grid.updates)
+
+
+def _print_plan(grid: Preset, store: CommittedStore, *, is_json: bool) -> int:
+    """Print the runs of a grid, their number, and what the missing ones would cost."""
+    configs = planned(grid)
+    missing = store.missing(configs)
+    hours = estimated_seconds(missing) / 3600
+    if is_json:
+        plan: dict[str, Any] = {
+            "preset": grid.name,
+            "runs": [asdict(config) | {"id": config.id} for config in configs],
+            "missing": len(missing),
+            "cpu_hours": hours,
+        }
+        print(json.dumps(plan))
+        return 0
+    rows = Counter(
+        f"{setting_of(config)}: {variant_of(config)}, {config.updates} updates of "
+        f"{config.examples} examples, {config.folds} folds"
+        for config in configs
+    )
+    for row, count in rows.items():
+        print(f"{count:4d} x {row}")
+    print(
+        f"{len(configs)} runs, {len(missing)} of them missing; these would cost about "
+        f"{hours:.2f} CPU-hours, by a short measurement on this machine"
+    )
+    return 0
+
+
+def _listed(text: str) -> list[str]:
+    """The parts between commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _whole(text: str) -> int:
+    """A whole number, or say that it is none."""
+    if not text.isdigit():
+        raise ValueError(f"--sizes must be whole numbers separated by commas, got {text!r}")
+    return int(text)

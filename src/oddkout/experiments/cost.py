@@ -1,0 +1,123 @@
+"""What runs cost in CPU-seconds: told from finished runs, or from a short measurement."""
+
+import time
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import torch
+
+from oddkout.data import KNOWN
+from oddkout.experiments.config import RunConfig
+from oddkout.experiments.grid import jobs_of
+from oddkout.experiments.recipe import Recipe
+from oddkout.experiments.run import Run
+from oddkout.methods import METHODS
+from oddkout.training import Trained
+
+_SHAPES = {"cifar10": (3, 32, 32), "cifar100": (3, 32, 32), "digits": (1, 8, 8)}
+_TEST_EXAMPLES = {"digits": 450}
+
+# Two evaluations of 10,000 predictions with 200 replicates, as ``perform`` makes them.
+_EVALUATION_SECONDS = 1.5
+
+
+def spent_seconds(runs: Iterable[Run]) -> float:
+    """CPU-seconds of finished runs; what trained once is counted once.
+
+    Runs of an older version know only how long they took; each had one thread, so that this is at
+    least what they cost.
+
+    Args:
+        runs: The runs.
+    """
+    trained: dict[RunConfig, float] = {}
+    for run in runs:
+        seconds = run.seconds
+        trained[run.config.training] = seconds.get("cpu", sum(seconds.values()))
+    return sum(trained.values())
+
+
+def extrapolated_seconds(runs: Sequence[Run], configs: Sequence[RunConfig]) -> float | None:
+    """CPU-seconds that other runs would take, from what finished ones took; none without any.
+
+    A run costs so much per example that it trains on, folds included, and so much more for the
+    predictions of the test part and their evaluation.
+
+    Args:
+        runs: Finished runs, of the same network.
+        configs: The others.
+    """
+    trained = [job[0] for job in jobs_of([run.config for run in runs])]
+    by_config = {run.config: run for run in runs}
+    timed = [by_config[config] for config in trained]
+    folded = [run for run in timed if run.config.folds and run.seconds.get("folds")]
+    if not folded:
+        return None
+    forwarded = sum(_forwarded(run.config) * run.config.folds for run in folded)
+    per_example = sum(run.seconds["folds"] for run in folded) / forwarded
+    rest = [
+        run.seconds["train"] - per_example * _forwarded(run.config) + run.seconds["evaluate"]
+        for run in timed
+    ]
+    per_run = max(sum(rest) / len(rest), 0)
+    clocked = [run for run in timed if "cpu" in run.seconds]
+    lasted = sum(run.seconds[part] for run in clocked for part in ("train", "folds", "evaluate"))
+    share = sum(run.seconds["cpu"] for run in clocked) / lasted if clocked else 1.0
+    work = sum(_forwarded(job[0]) * (1 + job[0].folds) for job in jobs_of(configs))
+    return share * (per_example * work + per_run * len(jobs_of(configs)))
+
+
+def estimated_seconds(configs: Sequence[RunConfig]) -> float:
+    """CPU-seconds that runs will take, from a few updates of each network on random images.
+
+    Args:
+        configs: The runs.
+    """
+    speed = lru_cache(_measured)
+    total = 0.0
+    for job in jobs_of(configs):
+        config = job[0]
+        shape = _SHAPES.get(config.data, (1, 28, 28))
+        classes = len(KNOWN[config.data].classes)
+        # Batches of 20 cost more per example than others, which hardly differ.
+        training, predicting = speed(
+            config.model, shape, classes, 20 if config.examples < 40 else 60
+        )
+        forwarded = _forwarded(config) * (1 + config.folds)
+        tested = _TEST_EXAMPLES.get(config.data, 10_000)
+        total += training * forwarded + predicting * tested
+        total += _EVALUATION_SECONDS * len(job) * tested / 10_000
+    return total
+
+
+def _forwarded(config: RunConfig) -> int:
+    """Examples that training forwards."""
+    return config.updates * config.examples
+
+
+def _measured(
+    model: str, shape: tuple[int, ...], classes: int, examples: int
+) -> tuple[float, float]:
+    """CPU-seconds of training and of predicting an example, on one thread."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        labels = torch.arange(2 * max(classes, examples)) % classes
+        x = torch.randn(len(labels), *shape, generator=torch.Generator().manual_seed(0))
+
+        def trained(updates: int) -> tuple[float, Trained]:
+            recipe = Recipe(model=model, updates=updates, examples=examples, compiled=False)
+            began = time.process_time()
+            result = recipe.train(x, labels, method=METHODS["bb"], classes=classes, seed=0)
+            return time.process_time() - began, result
+
+        few, more = (1, 2) if model.startswith("resnet") else (5, 20)
+        trained(1)  # the first one pays for more than itself
+        short, _ = trained(few)
+        long, classifier = trained(more)
+        began = time.process_time()
+        classifier.predict_logits(x)
+        predicting = (time.process_time() - began) / len(x)
+        return max(long - short, 1e-9) / (more - few) / examples, predicting
+    finally:
+        torch.set_num_threads(threads)

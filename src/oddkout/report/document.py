@@ -1,0 +1,138 @@
+"""Documents of headings, paragraphs and tables: one content as Markdown, LaTeX and HTML."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextTable:
+    """A table of finished texts.
+
+    Attributes:
+        header: Titles of the columns.
+        rows: The rows, each as long as the header.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def __post_init__(self) -> None:
+        assert all(len(row) == len(self.header) for row in self.rows), "every row has all columns"
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        lines = [self.header, ["---"] * len(self.header), *self.rows]
+        return "\n".join(
+            f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines
+        )
+
+    def latex(self) -> str:
+        """The table in LaTeX, for the package ``booktabs``."""
+        columns = "l" * len(self.header)
+        header, *rows = (
+            f"{' & '.join(map(_latex, line))} \\\\" for line in [self.header, *self.rows]
+        )
+        body = "\n".join(rows)
+        return (
+            f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{header}\n\\midrule\n{body}\n"
+            "\\bottomrule\n\\end{tabular}"
+        )
+
+    def html(self) -> str:
+        """The table in HTML."""
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>\n" for row in self.rows
+        )
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading; level 1 is the title."""
+
+    text: str
+    level: int = 2
+
+
+@dataclass
+class Document:
+    """Parts in order: headings, paragraphs, and tables.
+
+    Example:
+        >>> document = Document()
+        >>> document.add(Heading("Results"), "One run.", TextTable(header=["a"], rows=[["1"]]))
+        >>> print(document.markdown(), end="")
+        ## Results
+        <BLANKLINE>
+        One run.
+        <BLANKLINE>
+        | a |
+        | --- |
+        | 1 |
+    """
+
+    parts: list[Heading | str | TextTable] = field(default_factory=list)
+
+    def add(self, *parts: Heading | str | TextTable) -> None:
+        """Add parts at the end.
+
+        Args:
+            *parts: The parts.
+        """
+        self.parts.extend(parts)
+
+    def markdown(self) -> str:
+        """The document in Markdown."""
+        shown = []
+        for part in self.parts:
+            if isinstance(part, Heading):
+                shown.append(f"{'#' * part.level} {part.text}")
+            else:
+                shown.append(part if isinstance(part, str) else part.markdown())
+        return "\n\n".join(shown) + "\n"
+
+    def latex(self) -> str:
+        """The body of the document in LaTeX."""
+        commands = {1: "section", 2: "subsection", 3: "subsubsection"}
+        shown = []
+        for part in self.parts:
+            if isinstance(part, Heading):
+                shown.append(f"\\{commands[part.level]}{{{_latex(part.text)}}}")
+            else:
+                shown.append(_latex(part) if isinstance(part, str) else part.latex())
+        return "\n\n".join(shown) + "\n"
+
+    def html(self) -> str:
+        """The document as a section of an HTML page."""
+        shown = []
+        for part in self.parts:
+            if isinstance(part, Heading):
+                shown.append(f"<h{part.level}>{escape(part.text)}</h{part.level}>")
+            else:
+                shown.append(f"<p>{escape(part)}</p>" if isinstance(part, str) else part.html())
+        return "<section>\n" + "\n".join(shown) + "\n</section>\n"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "%": r"\%",
+    "&": r"\&",
+    "_": r"\_",
+    "#": r"\#",
+    "$": r"\$",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+
+
+def _latex(text: str) -> str:
+    """Text as LaTeX wants it."""
+    return "".join(_LATEX.get(character, character) for character in text)

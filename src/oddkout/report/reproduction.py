@@ -1,0 +1,80 @@
+"""The report of a reproduction, as files: Markdown, LaTeX, JSON, figures and one HTML page."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from oddkout.experiments.claims import judged
+from oddkout.experiments.cost import spent_seconds
+from oddkout.experiments.evidence import Evidence
+from oddkout.experiments.published import TABLES
+from oddkout.report.paper_figures import PAPER_FIGURES, save_paper_figures
+from oddkout.report.paper_tables import paper_table_json
+from oddkout.report.results import results_document
+
+
+def reproduction_json(evidence: Evidence) -> dict[str, Any]:
+    """Everything that a reproduction found, as plain values.
+
+    Args:
+        evidence: The runs.
+    """
+    return {
+        "preset": evidence.preset.name,
+        "runs": len(evidence.trained),
+        "failed": [run.config.id for run in evidence.failed],
+        "others": evidence.others,
+        "cpu_seconds": spent_seconds(evidence.trained),
+        "tables": {table.name: paper_table_json(evidence, table) for table in TABLES},
+        "claims": [item.to_dict() for item in judged(evidence)],
+    }
+
+
+def reproduction_section(evidence: Evidence, figures: Path) -> str:
+    """A section of an HTML page: tables, claims and figures, pictures inline.
+
+    Args:
+        evidence: The runs.
+        figures: Folder that ``save_paper_figures`` wrote to.
+    """
+    parts = [results_document(evidence).html(), "<section>\n<h2>Figures</h2>\n"]
+    for figure in PAPER_FIGURES:
+        file = figures / f"figure-{figure.name}.svg"
+        if file.is_file():
+            picture = file.read_text()
+            picture = picture[picture.index("<svg") :]  # without the XML declaration
+            caption = f"<figcaption>Figure {figure.name}. {figure.title}.</figcaption>"
+            parts.append(f"<figure>{picture}{caption}</figure>\n")
+    return "".join([*parts, "</section>\n"])
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Reproduction</title>
+<style>
+body {{ font: 15px/1.5 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; }}
+table {{ border-collapse: collapse; display: block; overflow-x: auto; font-size: 13px; }}
+th, td {{ border-bottom: 1px solid #ccc; padding: 0.2em 0.6em; text-align: left; }}
+svg {{ max-width: 100%; height: auto; }}
+</style></head>
+<body>
+{section}</body>
+</html>
+"""
+
+
+def write_reproduction(evidence: Evidence, folder: Path) -> dict[str, str]:
+    """Write the whole report; return the figures that are missing, each with the reason.
+
+    Args:
+        evidence: The runs, with predictions as far as there are any.
+        folder: Where to.
+    """
+    _, absent = save_paper_figures(evidence, folder)
+    document = results_document(evidence)
+    (folder / "results.md").write_text(document.markdown())
+    (folder / "results.tex").write_text(document.latex())
+    (folder / "results.json").write_text(json.dumps(reproduction_json(evidence), indent=1))
+    section = reproduction_section(evidence, folder)
+    (folder / "results.html").write_text(_PAGE.format(section=section))
+    return absent
