@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from oddkout.checks import Number
 from oddkout.experiments.comparison import Interval, t_interval
 from oddkout.experiments.config import RunConfig
 from oddkout.experiments.presets import Preset
@@ -56,7 +57,17 @@ class Evidence:
             else:
                 self.trained.append(run)
                 groups.setdefault((setting, variant), []).append(run)
-        self._runs = {key: _chosen(groups[key]) for key in groups}
+        self.rates = {
+            variant: chosen_rate(
+                [run for key in groups if key[1] == variant for run in groups[key]]
+            )
+            for _, variant in groups
+        }
+        self._runs = {
+            (setting, variant): chosen
+            for (setting, variant), own in groups.items()
+            if (chosen := _with_rate(own, self.rates[variant]))
+        }
 
     @property
     def settings(self) -> list[Setting]:
@@ -169,9 +180,8 @@ def _recipe(config: RunConfig) -> RunConfig:
     return replace(config, learning_rate=0, seed=0, folds=0)
 
 
-def _chosen(runs: Sequence[Run]) -> list[Run]:
-    """The runs with the chosen rate, one a seed, by seed; with folds rather than without."""
-    rate = chosen_rate(runs)
+def _with_rate(runs: Sequence[Run], rate: Number) -> list[Run]:
+    """The runs with a rate, one a seed, by seed; with folds rather than without."""
     found: dict[int, Run] = {}
     for run in sorted(runs, key=lambda run: (run.config.seed, -run.config.folds)):
         if run.config.learning_rate == rate:

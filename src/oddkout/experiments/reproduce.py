@@ -8,9 +8,9 @@ from oddkout.experiments.executors import Executor
 from oddkout.experiments.grid import GridProgress, perform_grid
 from oddkout.experiments.presets import Preset
 from oddkout.experiments.run import Run
-from oddkout.experiments.settings import Setting
 from oddkout.experiments.store import RunStore
-from oddkout.experiments.tuning import perform_tuned
+from oddkout.experiments.tuning import chosen_rate
+from oddkout.experiments.variants import variant_of
 
 
 def reproduce(
@@ -22,9 +22,9 @@ def reproduce(
 ) -> list[Run]:
     """Perform what is missing of a grid, the longest runs first; return all of its runs.
 
-    Each variant chooses its learning rate at one size of every data set and distribution, by
-    out-of-fold NLL on the first seed, and keeps it at the other sizes. Killed and called again, it
-    goes on.
+    Each variant has one learning rate for the whole grid: that of the lowest out-of-fold NLL on the
+    first seed, in the mean over one size of every data set and distribution. Killed and called
+    again, it goes on.
 
     Args:
         preset: The grid.
@@ -32,54 +32,54 @@ def reproduce(
         executor: Where runs are performed; in processes of this machine if not given.
         progress: Called at the start of each half, and whenever a run has been stored.
     """
-    rates: dict[tuple[str, str, str], Number] = {}
-    tuning: list[Run] = []
-    if candidates := tuning_configs(preset):
-        best, tuning = perform_tuned(
-            candidates.values(),
-            learning_rates=preset.learning_rates,
-            seeds=[0],
-            perform=lambda configs: perform_grid(
-                configs, store, executor=executor, progress=progress
-            ),
-        )
-        chosen = [run.config.learning_rate for run in best]
-        rates = dict(zip(candidates, chosen, strict=True))
-    runs = perform_grid(final_configs(preset, rates), store, executor=executor, progress=progress)
+
+    def perform(configs: list[RunConfig]) -> list[Run]:
+        return perform_grid(configs, store, executor=executor, progress=progress)
+
+    tuning = perform(tuning_configs(preset)) if tuning_configs(preset) else []
+    rates = {
+        variant: chosen_rate(own)
+        for variant in preset.variants
+        if (own := [run for run in tuning if variant_of(run.config) == variant])
+    }
+    runs = perform(final_configs(preset, rates))
     return list({run.config.id: run for run in [*tuning, *runs]}.values())
 
 
-def tuning_configs(preset: Preset) -> dict[tuple[str, str, str], RunConfig]:
-    """Where learning rates are chosen, by data set, distribution and variant; rates are open.
+def tuning_configs(preset: Preset) -> list[RunConfig]:
+    """The runs among which learning rates are chosen.
 
     Args:
         preset: The grid; one with a single rate or without folds has nothing to choose.
     """
     if len(preset.learning_rates) < 2 or not preset.folds:
-        return {}
-    return {
-        (data, distribution, variant): preset.config(preset.reference(data, distribution), variant)
+        return []
+    return [
+        replace(
+            preset.config(preset.reference(data, distribution), variant),
+            learning_rate=rate,
+            seed=0,
+        )
         for data in preset.datasets
         for distribution in preset.distributions
         for variant in preset.variants
-    }
+        for rate in preset.learning_rates
+    ]
 
 
-def final_configs(preset: Preset, rates: dict[tuple[str, str, str], Number]) -> list[RunConfig]:
+def final_configs(preset: Preset, rates: dict[str, Number]) -> list[RunConfig]:
     """All runs of a grid, with the chosen rates; with the first where none was chosen.
 
     Args:
         preset: The grid.
-        rates: The chosen rates, by data set, distribution and variant.
+        rates: The chosen rates, by variant.
     """
-
-    def config(setting: Setting, variant: str, seed: int) -> RunConfig:
-        key = (setting.data, setting.distribution, variant)
-        rate = rates.get(key, preset.learning_rates[0])
-        return replace(preset.config(setting, variant), learning_rate=rate, seed=seed)
-
     return [
-        config(setting, variant, seed)
+        replace(
+            preset.config(setting, variant),
+            learning_rate=rates.get(variant, preset.learning_rates[0]),
+            seed=seed,
+        )
         for setting in preset.settings
         for variant in preset.variants
         for seed in range(preset.seeds)
@@ -92,9 +92,4 @@ def planned(preset: Preset) -> list[RunConfig]:
     Args:
         preset: The grid.
     """
-    tuning = [
-        replace(config, learning_rate=rate, seed=0)
-        for config in tuning_configs(preset).values()
-        for rate in preset.learning_rates
-    ]
-    return list(dict.fromkeys([*tuning, *final_configs(preset, {})]))
+    return list(dict.fromkeys([*tuning_configs(preset), *final_configs(preset, {})]))

@@ -1,7 +1,9 @@
 """The learning rate of every method, chosen out of fold on the first seed, and runs with it."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from oddkout.checks import Number
 from oddkout.experiments.config import RunConfig
@@ -45,17 +47,26 @@ def perform_tuned(
 
 
 def chosen_rate(runs: Sequence[Run]) -> Number:
-    """The learning rate that was chosen, told from all runs of a config, tuning included.
+    """The learning rate that serves all settings, by mean out-of-fold NLL on the first seed.
+
+    One setting of a hundred examples cannot tell two rates apart; several together can. Settings
+    that were not tried with every rate have no say. Where none was, it is the rate of most runs.
 
     Args:
-        runs: Runs that differ in nothing but rates and seeds; some of them ended well.
+        runs: Runs of one method in any number of settings, tuning included.
     """
+    rates = sorted({run.config.learning_rate for run in runs})
     first = min(run.config.seed for run in runs)
-    tuning = [run for run in runs if run.config.seed == first and run.out_of_fold]
-    if len({run.config.learning_rate for run in tuning}) > 1:
-        return _best(tuning).learning_rate
-    rates = [run.config.learning_rate for run in runs]
-    return max(sorted(set(rates)), key=rates.count)
+    nll: dict[RunConfig, dict[Number, float]] = {}
+    for run in runs:
+        if run.config.seed == first and not run.has_failed and run.out_of_fold:
+            setting = replace(run.config, learning_rate=0)
+            nll.setdefault(setting, {})[run.config.learning_rate] = run.out_of_fold["nll"]
+    whole = [found for found in nll.values() if len(found) == len(rates)]
+    if whole:
+        return min(rates, key=lambda rate: fmean(found[rate] for found in whole))
+    counts = Counter(run.config.learning_rate for run in runs)
+    return max(rates, key=lambda rate: counts[rate])
 
 
 def _best(runs: Sequence[Run]) -> RunConfig:

@@ -10,9 +10,8 @@ from typing import Any
 
 from oddkout.checks import Number
 from oddkout.experiments.config import RunConfig
-from oddkout.experiments.recipe import method_named
 from oddkout.experiments.settings import Setting
-from oddkout.methods import METHODS
+from oddkout.methods import METHODS, chosen_method
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +133,6 @@ def _missed(k: int, classes: int, size: Number) -> float:
 
 def _key(method: str, k: int | None, head: bool | None, layout: str) -> tuple[Any, ...]:
     """What tells variants apart, however it was written."""
-    how = method_named(method, k=k, head=head)
+    how = chosen_method(method, k=k, head=head)
     is_set = how.loss == "sets"
     return (method, how.k, how.head, layout if is_set else "")
