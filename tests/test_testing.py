@@ -120,7 +120,7 @@ def test_one_broken_set_is_counted_as_one():
     "change",
     [
         lambda batch: batch[:-1],
-        lambda batch: [*batch[:-1], batch[0]],  # an example twice
+        lambda batch: [batch[0], batch[0], *batch[2:]],  # an example twice
         lambda batch: batch[::2],  # no pair
         lambda batch: batch[:4],  # two classes are too few for k = 2
     ],

@@ -14,7 +14,6 @@ from oddkout.losses import Layout
 from oddkout.testing.batches import TrainingLabels, digest, leaves
 from oddkout.testing.class_draws import ClassDraws
 from oddkout.testing.loader_report import LoaderReport
-from oddkout.training import process_number
 
 # Labels of a batch and, where they are known, its examples' places in the data set.
 Read: TypeAlias = Callable[[Any], tuple[Tensor, Tensor | None]]
@@ -62,6 +61,8 @@ def check_loader(
         >>> check_loader(torn, labels, k=1, layout="paper").is_whole
         False
     """
+    from oddkout.training import process_number  # which `import oddkout` need not pay for
+
     at_least("k", k, 0)
     one_of("layout", layout, get_args(Layout))
     training = TrainingLabels(labels)
