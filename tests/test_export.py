@@ -98,7 +98,9 @@ def table_classifier(frame, **kinds):
 
 
 def session(path):
-    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 @pytest.mark.parametrize(("network", "channels", "size"), [("cnn", 1, 28), ("resnet18", 3, 16)])

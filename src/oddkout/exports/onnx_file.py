@@ -71,6 +71,7 @@ def onnx_probabilities(path: Path, *, raw: RawInput) -> Callable[[Any], Any]:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors
+    options.intra_op_num_threads = torch.get_num_threads()  # not every core of a shared machine
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     return lambda x: session.run([_OUTPUT], raw.feed(x))[0]
 
