@@ -25,6 +25,8 @@ from oddkout.sets import ClassIndex, set_sum
 
 if TYPE_CHECKING:
     from oddkout.estimator import OddKOutClassifier
+    from oddkout.experiments.compare import compare
+    from oddkout.report.write import write_report
 
 __version__ = "0.1.0"
 
@@ -39,6 +41,7 @@ __all__ = [
     "as_tensor",
     "calibrators",
     "class_weights",
+    "compare",
     "doctor",
     "evaluate",
     "export",
@@ -54,11 +57,12 @@ __all__ = [
     "weighted_cross_entropy",
     "with_odd_head",
     "without_odd_head",
+    "write_report",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimator, and with it scikit-learn, when it is asked for."""
+    """Import what brings other packages, or much of this one, when it is asked for."""
     if name == "OddKOutClassifier":
         try:
             from oddkout.estimator import OddKOutClassifier
@@ -67,4 +71,12 @@ def __getattr__(name: str) -> Any:
                 f"OddKOutClassifier needs {missing.name}; pip install 'oddkout[sklearn]'"
             ) from missing
         return OddKOutClassifier
+    if name == "compare":
+        from oddkout.experiments.compare import compare
+
+        return compare
+    if name == "write_report":
+        from oddkout.report.write import write_report
+
+        return write_report
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 import oddkout
-from oddkout.cli import compare, data, doctor, evaluate, export, predict, reproduce, train, verify
+from oddkout.cli import (
+    compare,
+    data,
+    doctor,
+    evaluate,
+    export,
+    predict,
+    report,
+    reproduce,
+    train,
+    verify,
+)
 
 app = typer.Typer(
     help="Trustworthy classifiers from few, unevenly labelled examples.",
@@ -34,4 +45,5 @@ app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("export")(export.export)
 app.command("reproduce")(reproduce.reproduce_paper)
+app.command("report")(report.report)
 app.command("verify")(verify.verify)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,8 @@ from oddkout.experiments.config import RunConfig
 from oddkout.experiments.executors.local import LocalExecutor
 from oddkout.methods import METHODS
 from oddkout.report.tables import comparison_json, comparison_text
+
+_NO_REPORT = "no report: run: pip install 'oddkout[plot]'"
 
 
 def compare_methods(
@@ -105,11 +108,23 @@ def compare_methods(
             executor=LocalExecutor(processes),
             progress=progress,
         )
+    page = _page(out)
     if is_json:
-        print(json.dumps(comparison_json(comparison) | {"config": asdict(config)}))
+        found = comparison_json(comparison) | {"config": asdict(config), "report": page}
+        print(json.dumps(found))
     else:
         print(comparison_text(comparison))
+        print(f"\n{f'wrote {page}' if page else _NO_REPORT}")
     return 1 if comparison.failed else 0
+
+
+def _page(out: Path) -> str | None:
+    """Write the report and say where; nothing without what it is drawn with."""
+    if not all(map(find_spec, ("jinja2", "matplotlib"))):
+        return None
+    from oddkout.report.write import write_report
+
+    return str(write_report(out)["html"])
 
 
 def _listed(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from oddkout.cli.source import Json
 from oddkout.data.examples import read_examples
 from oddkout.exports import MismatchError
 from oddkout.exports import export as exported
-from oddkout.exports.export import SUFFIX
+from oddkout.exports.exporting import SUFFIX
 
 
 def export(

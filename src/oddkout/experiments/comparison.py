@@ -6,6 +6,7 @@ from functools import cached_property
 from statistics import fmean, stdev
 
 from oddkout.experiments.run import Run
+from oddkout.methods import METHODS
 
 # Of the metrics that are compared, these are better when they are higher.
 _HIGHER = frozenset({"accuracy", "balanced_accuracy", "correctness_auroc"})
@@ -32,19 +33,20 @@ class Comparison:
     Attributes:
         runs: The runs with the chosen learning rates.
         tuning: All runs among which these were chosen.
+        unpaired: Runs that are left out, since not every method has one with their seed.
     """
 
     runs: Sequence[Run]
     tuning: Sequence[Run] = ()
+    unpaired: Sequence[Run] = ()
 
     @cached_property
     def by_method(self) -> dict[str, list[Run]]:
-        """The runs of every method, by seed."""
+        """The runs of every method, by seed; methods in the order of their table."""
         found: dict[str, list[Run]] = {}
         for run in sorted(self.runs, key=lambda run: run.config.seed):
             found.setdefault(run.config.method, []).append(run)
-        names = dict.fromkeys(run.config.method for run in self.runs)
-        return {name: found[name] for name in names}
+        return {name: found[name] for name in (*METHODS, *found) if name in found}
 
     @property
     def methods(self) -> list[str]:

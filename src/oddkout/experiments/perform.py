@@ -95,8 +95,8 @@ def _loaded(
     )
 
 
-def prepared_for(config: RunConfig) -> Prepared:
-    """Load, choose and standardise what a run trains on and is tested on.
+def data_for(config: RunConfig) -> Data:
+    """Load and choose what a run trains on and is tested on.
 
     Args:
         config: The run.
@@ -112,6 +112,8 @@ def prepared_for(config: RunConfig) -> Prepared:
         config.categorical,
         0 if is_known or config.test is not None else config.seed,
     )
+    if config.data not in _PAPER_DATA and config.distribution == "all":
+        return data
     chosen = np.arange(len(data.y_train))
     if config.data in _PAPER_DATA:
         chosen, _ = last_split(len(data.y_train))
@@ -124,7 +126,17 @@ def prepared_for(config: RunConfig) -> Prepared:
                 seed=config.seed,
             )
         ]
-    x = as_tensor(np.asarray(data.x_train[chosen]))
+    return replace(data, x_train=np.asarray(data.x_train[chosen]), y_train=data.y_train[chosen])
+
+
+def prepared_for(config: RunConfig) -> Prepared:
+    """The data of a run, standardised.
+
+    Args:
+        config: The run.
+    """
+    data = data_for(config)
+    x = as_tensor(np.asarray(data.x_train[:]))
     x_test = as_tensor(np.asarray(data.x_test[:]))
     if x.ndim == 4:  # tables are standardised by their encoder
         axes = (0, 2, 3)
@@ -135,7 +147,7 @@ def prepared_for(config: RunConfig) -> Prepared:
         x, x_test = standardised(x, **constants), standardised(x_test, **constants)
     return Prepared(
         x,
-        torch.from_numpy(data.y_train[chosen]),
+        torch.from_numpy(data.y_train),
         x_test,
         torch.from_numpy(data.y_test),
         data.classes,

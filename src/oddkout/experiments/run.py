@@ -62,6 +62,30 @@ class Run:
         measured = (self.tempered if is_tempered else self.as_trained)[metric]["value"]
         return float("nan") if measured is None else float(measured)
 
+    def null(self, metric: str, *, is_tempered: bool = False) -> dict[str, float] | None:
+        """What a perfectly calibrated model would score: mean, 95th percentile and p-value.
+
+        Args:
+            metric: Name of a calibration error; other metrics have no null level.
+            is_tempered: Whether with the out-of-fold temperature.
+        """
+        found = (self.tempered if is_tempered else self.as_trained)[metric].get("null")
+        return None if found is None else dict(found)
+
+    def test_logits(self, *, is_tempered: bool = False) -> Float[ndarray, "examples classes"]:
+        """Logits of the test part, of which the metrics are.
+
+        Args:
+            is_tempered: Whether with the out-of-fold temperature.
+        """
+        if self.logits is None:
+            raise ValueError(f"run {self.config.id} was read without its predictions")
+        own = self.config.how.temperature
+        if not is_tempered or own == "fit":  # which is that temperature
+            return self.logits
+        undone = float(own) if isinstance(own, float | int) else 1.0
+        return self.logits * (undone / self.temperature)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the predictions, as ``run.json`` holds it."""
         kept = {part.name: getattr(self, part.name) for part in fields(self)}

@@ -69,8 +69,16 @@ class RunStore:
         if not self.folder.is_dir():
             raise FileNotFoundError(f"there is no folder of runs {self.folder}")
         places = sorted(path.parent for path in self.folder.glob(f"*/{_RUN}"))
-        whole = [place for place in places if not place.name.startswith(".")]
-        return [_read(place, has_predictions=has_predictions) for place in whole]
+        found = []
+        for place in places:
+            if place.name.startswith("."):
+                continue
+            try:
+                found.append(_read(place, has_predictions=has_predictions))
+            except (FileNotFoundError, ValueError):
+                if place.is_dir():  # else somebody has removed it meanwhile
+                    raise
+        return found
 
     def missing(self, configs: Iterable[RunConfig]) -> list[RunConfig]:
         """Those of the configs that are not here yet, each once.
@@ -86,7 +94,10 @@ class RunStore:
         Args:
             run: The run, say one that failed.
         """
-        shutil.rmtree(self.folder / run.config.id)
+        # Out of sight first: whoever reads meanwhile sees it whole or not at all.
+        aside = self.folder / f".{run.config.id}.{os.getpid()}.forgotten"
+        (self.folder / run.config.id).rename(aside)
+        shutil.rmtree(aside)
 
 
 def _read(place: Path, *, has_predictions: bool) -> Run:

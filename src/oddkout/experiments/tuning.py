@@ -1,5 +1,6 @@
 """The learning rate of every method, chosen out of fold on the first seed, and runs with it."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -41,7 +42,7 @@ def perform_tuned(
     ]
     tuning = perform([config for grid in candidates for config in grid])
     by_config = {run.config: run for run in tuning}
-    best = [_best([by_config[config] for config in grid]) for grid in candidates]
+    best = [best_config([by_config[config] for config in grid]) for grid in candidates]
     final = perform([replace(config, seed=seed) for config in best for seed in seeds])
     return final, tuning
 
@@ -69,7 +70,15 @@ def chosen_rate(runs: Sequence[Run]) -> Number:
     return max(rates, key=lambda rate: counts[rate])
 
 
-def _best(runs: Sequence[Run]) -> RunConfig:
-    """The config of the lowest out-of-fold NLL; the first that worked, where there is no NLL."""
+def best_config(runs: Sequence[Run]) -> RunConfig:
+    """The config of the lowest out-of-fold NLL; of equals, and without NLL, the lowest rate.
+
+    The order of the runs does not matter, so that runs read from disk give the same answer.
+
+    Args:
+        runs: Runs of one method and one seed with different learning rates.
+    """
     worked = [run for run in runs if not run.has_failed] or list(runs)
-    return min(worked, key=lambda run: run.out_of_fold.get("nll", 0.0)).config
+    return min(
+        worked, key=lambda run: (run.out_of_fold.get("nll", math.inf), run.config.learning_rate)
+    ).config

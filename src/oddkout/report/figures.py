@@ -242,6 +242,26 @@ def draw_class_calibration(classes: Sequence[ClassResult], ax: Axes) -> Axes:
     return ax
 
 
+def draw_learning_curves(logs: Sequence[Sequence[Mapping[str, Any]]], ax: Axes) -> Axes:
+    """Training loss against updates: a thin line a run, a thick one for their mean.
+
+    Args:
+        logs: The logs of the runs of one method, see ``training.train``.
+        ax: Where to draw.
+    """
+    curves: dict[int, list[float]] = {}
+    for log in logs:
+        updates, losses = [row["update"] for row in log], [row["loss"] for row in log]
+        ax.plot(updates, losses, marker="", color="0.55", linewidth=0.7, alpha=0.7)
+        for update, loss in zip(updates, losses, strict=True):
+            curves.setdefault(update, []).append(loss)
+    ax.plot(list(curves), [np.mean(losses) for losses in curves.values()], marker="", color="C0")
+    ax.set(xlabel="updates", ylabel="training loss")
+    ax.set_xlim(left=0)
+    ax.set_ylim(bottom=0)
+    return ax
+
+
 def _shortened(name: str) -> str:
-    """A name that fits under a tick."""
-    return name if len(name) <= 12 else f"{name[:11]}…"
+    """A name that fits under a tick, and in which a dollar is a dollar, not mathematics."""
+    return (name if len(name) <= 12 else f"{name[:11]}…").replace("$", r"\$")

@@ -1,69 +1,213 @@
-"""Tables of a comparison: for the terminal, Markdown, LaTeX and JSON, from the same numbers."""
+"""Tables of a comparison: for the terminal, Markdown, LaTeX and JSON, from the same rows."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
-from oddkout.experiments.comparison import METRICS, Comparison
+from oddkout.experiments.comparison import METRICS, Comparison, Interval
 
-_TITLES = {
+TITLES = {
     "accuracy": "accuracy %",
     "nll": "NLL",
     "ece": "ECE",
     "brier": "Brier",
     "entropy_gap": "|CE - H|",
 }
+KINDS = {False: "as trained", True: "with an out-of-fold temperature"}
 
 
-def cell(
-    comparison: Comparison, method: str, metric: str, *, is_tempered: bool
-) -> tuple[str, bool, bool]:
-    """Mean and half-width of an entry, whether it is the best, and whether tied with it.
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One entry: a mean over seeds, and how it stands to the best.
+
+    Attributes:
+        metric: The metric.
+        found: Mean over seeds with its 95 % interval.
+        null: For a calibration error, what a perfectly calibrated model would score: the mean and
+            the 95th percentile, both averaged over seeds.
+        is_best: Whether no method has a better mean.
+        is_tied: Whether it cannot be told from the best.
+    """
+
+    metric: str
+    found: Interval
+    null: tuple[float, float] | None
+    is_best: bool
+    is_tied: bool
+
+    @property
+    def text(self) -> str:
+        """Mean and half-width, the latter from two seeds on."""
+        half = (self.found.high - self.found.low) / 2
+        shown = written(self.metric, self.found.mean)
+        return shown if half != half else f"{shown} ± {written(self.metric, half)}"
+
+    @property
+    def mark(self) -> str:
+        """``*`` for the best, ``~`` for what cannot be told from it."""
+        return "*" if self.is_best else "~" if self.is_tied else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One method: an entry for every metric, its learning rate, and its mean temperature."""
+
+    method: str
+    cells: Sequence[Cell]
+    learning_rate: float
+    temperature: float
+
+
+def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
+    """The rows that all tables show, one for each method that ended well.
 
     Args:
         comparison: The comparison.
-        method: The method.
-        metric: The metric.
         is_tempered: Whether with the out-of-fold temperature.
     """
-    found = comparison.mean(method, metric, is_tempered=is_tempered)
-    half = (found.high - found.low) / 2
-    scale, digits = (100, 1) if metric == "accuracy" else (1, 3)
-    text = f"{scale * found.mean:.{digits}f}"
-    if half == half:  # known from two seeds on
-        text += f" ± {scale * half:.{digits}f}"
-    is_best = comparison.best(metric, is_tempered=is_tempered) == method
-    is_tied = method in comparison.tied(metric, is_tempered=is_tempered)
-    return text, is_best, is_tied
+    if not comparison.methods:
+        return []
+    best = {metric: comparison.best(metric, is_tempered=is_tempered) for metric in METRICS}
+    tied = {metric: comparison.tied(metric, is_tempered=is_tempered) for metric in METRICS}
+    rows = []
+    for method in comparison.methods:
+        runs = comparison.by_method[method]
+        cells = []
+        for metric in METRICS:
+            nulls = [run.null(metric, is_tempered=is_tempered) for run in runs]
+            known = [null for null in nulls if null is not None]
+            cells.append(
+                Cell(
+                    metric=metric,
+                    found=comparison.mean(method, metric, is_tempered=is_tempered),
+                    null=(
+                        fmean(null["mean"] for null in known),
+                        fmean(null["high"] for null in known),
+                    )
+                    if known
+                    else None,
+                    is_best=method == best[metric],
+                    is_tied=method in tied[metric],
+                )
+            )
+        rows.append(
+            Row(
+                method=method,
+                cells=cells,
+                learning_rate=float(runs[0].config.learning_rate),
+                temperature=fmean(run.temperature for run in runs),
+            )
+        )
+    return rows
+
+
+def written(metric: str, value: float) -> str:
+    """A value of a metric with its usual digits, accuracy in per cent.
+
+    Args:
+        metric: The metric.
+        value: Its value, or a difference of values.
+
+    Example:
+        >>> written("accuracy", 0.8764), written("ece", 0.0312)
+        ('87.6', '0.031')
+    """
+    return f"{100 * value:.1f}" if metric == "accuracy" else f"{value:.3f}"
 
 
 def comparison_text(comparison: Comparison) -> str:
     """The table for a terminal: as trained, then with the out-of-fold temperature."""
     lines = []
-    for is_tempered in (False, True):
-        lines.append("with an out-of-fold temperature" if is_tempered else "as trained")
-        head = "".join(f"{_TITLES[metric]:>20}" for metric in METRICS)
+    for is_tempered, kind in KINDS.items():
+        lines.append(kind)
+        head = "".join(f"{TITLES[metric]:>20}" for metric in METRICS)
         lines.append(f"{'method':<12}{head}{'rate':>8}{'T' if is_tempered else '':>7}")
-        for method in comparison.methods:
-            row = f"{method:<12}"
-            for metric in METRICS:
-                text, is_best, is_tied = cell(comparison, method, metric, is_tempered=is_tempered)
-                mark = "*" if is_best else "~" if is_tied else " "
-                row += f"{text + mark:>20}"
-            runs = comparison.by_method[method]
-            mean_temperature = sum(run.temperature for run in runs) / len(runs)
-            shown = f"{mean_temperature:.2f}" if is_tempered else ""
-            lines.append(f"{row}{runs[0].config.learning_rate:>8}{shown:>7}")
+        for row in table_rows(comparison, is_tempered=is_tempered):
+            cells = "".join(f"{cell.text + (cell.mark or ' '):>20}" for cell in row.cells)
+            shown = f"{row.temperature:.2f}" if is_tempered else ""
+            lines.append(f"{row.method:<12}{cells}{row.learning_rate:>8}{shown:>7}")
         lines.append("")
-    lines += [f"{name:<12}failed: {reason.splitlines()[0]}" for name, reason in _failed(comparison)]
-    lines.append(
-        f"means of {comparison.seeds} seeds ± 95 % interval; * best, ~ not told from the best "
-        "(paired by seed, corrected for the number of methods)"
-    )
-    lines += ["", comparison.verdict]
+    lines += [
+        f"{name:<12}failed: {reason.splitlines()[0]}" for name, reason in comparison.failed.items()
+    ]
+    lines += [_legend(comparison, best="*", tied="~"), "", comparison.verdict]
+    return "\n".join(lines)
+
+
+def comparison_markdown(comparison: Comparison, *, title: str) -> str:
+    """The table in Markdown: the best in bold, what cannot be told from it with a tilde.
+
+    Args:
+        comparison: The comparison.
+        title: What its setting is called.
+    """
+    lines = [f"## {_markdown(title)}", "", comparison.verdict, ""]
+    for is_tempered, kind in KINDS.items():
+        titles = ["method", *(TITLES[metric] for metric in METRICS), "rate"]
+        titles += ["T"] if is_tempered else []
+        lines += [f"### {kind.capitalize()}", "", _markdown_row(titles)]
+        lines.append("| --- |" + " ---: |" * (len(titles) - 1))
+        for row in table_rows(comparison, is_tempered=is_tempered):
+            cells = [
+                f"**{cell.text}**" if cell.is_best else f"{cell.text} ~" if cell.is_tied
+                else cell.text
+                for cell in row.cells
+            ]  # fmt: skip
+            shown = [f"{row.temperature:.2f}"] if is_tempered else []
+            lines.append(
+                f"| {' | '.join([row.method, *cells, f'{row.learning_rate:g}', *shown])} |"
+            )
+        lines.append("")
+    lines += [
+        f"- {name} failed: {_markdown(reason.splitlines()[0])}"
+        for name, reason in comparison.failed.items()
+    ]
+    lines += [""] if comparison.failed else []
+    return "\n".join([*lines, _legend(comparison, best="**bold**", tied="~"), ""])
+
+
+def comparison_latex(comparison: Comparison, *, title: str) -> str:
+    """The tables in LaTeX, for the package booktabs.
+
+    Args:
+        comparison: The comparison.
+        title: What its setting is called.
+    """
+    lines = []
+    for is_tempered, kind in KINDS.items():
+        heads = [r"$|\mathrm{CE} - \mathrm{H}|$" if metric == "entropy_gap"
+                 else _latex(TITLES[metric]) for metric in METRICS]  # fmt: skip
+        heads += ["rate"] + (["$T$"] if is_tempered else [])
+        legend = _legend(comparison, best="bold", tied="TIED")
+        caption = f"{_latex(f'{title}, {kind}: {legend}')}.".replace("TIED", r"$\sim$")
+        lines += [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{caption}}}",
+            rf"\begin{{tabular}}{{l{'r' * len(heads)}}}",
+            r"\toprule",
+            rf"method & {' & '.join(heads)} \\",
+            r"\midrule",
+        ]
+        for row in table_rows(comparison, is_tempered=is_tempered):
+            cells = [_latex_cell(cell) for cell in row.cells]
+            shown = [f"{row.temperature:.2f}"] if is_tempered else []
+            parts = [_latex(row.method), *cells, f"{row.learning_rate:g}", *shown]
+            lines.append(rf"{' & '.join(parts)} \\")
+        for name, reason in comparison.failed.items():
+            text = _latex(f"failed: {reason.splitlines()[0]}")
+            lines.append(rf"{_latex(name)} & \multicolumn{{{len(heads)}}}{{l}}{{{text}}} \\")
+        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
     return "\n".join(lines)
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """All numbers of the table as plain values."""
+    tables = {
+        kind: {row.method: row for row in table_rows(comparison, is_tempered=is_tempered)}
+        for kind, is_tempered in (("as_trained", False), ("tempered", True))
+    }
     rows = []
     for method in comparison.methods:
         runs = comparison.by_method[method]
@@ -72,19 +216,25 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
             "learning_rate": runs[0].config.learning_rate,
             "temperatures": [run.temperature for run in runs],
         }
-        for kind, is_tempered in (("as_trained", False), ("tempered", True)):
+        for kind, table in tables.items():
             row[kind] = {
-                metric: {
-                    "mean": (
-                        found := comparison.mean(method, metric, is_tempered=is_tempered)
-                    ).mean,
-                    "low": _number(found.low),
-                    "high": _number(found.high),
-                    "values": comparison.values(method, metric, is_tempered=is_tempered),
-                    "is_best": comparison.best(metric, is_tempered=is_tempered) == method,
-                    "is_tied": method in comparison.tied(metric, is_tempered=is_tempered),
+                cell.metric: {
+                    "mean": number(cell.found.mean),
+                    "low": number(cell.found.low),
+                    "high": number(cell.found.high),
+                    "null": None
+                    if cell.null is None
+                    else {"mean": number(cell.null[0]), "high": number(cell.null[1])},
+                    "values": [
+                        number(value)
+                        for value in comparison.values(
+                            method, cell.metric, is_tempered=kind == "tempered"
+                        )
+                    ],
+                    "is_best": cell.is_best,
+                    "is_tied": cell.is_tied,
                 }
-                for metric in METRICS
+                for cell in table[method].cells
             }
         rows.append(row)
     return {
@@ -95,10 +245,54 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _failed(comparison: Comparison) -> list[tuple[str, str]]:
-    return list(comparison.failed.items())
-
-
-def _number(value: float) -> float | None:
+def number(value: float) -> float | None:
     """A number as JSON has it: none for NaN."""
     return None if value != value else value
+
+
+def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
+    """What the entries and marks of a table mean."""
+    seeds = "one seed"
+    if comparison.seeds > 1:
+        seeds = f"means of {comparison.seeds} seeds ± 95 % interval"
+    return (
+        f"{seeds}; {best} best, {tied} not told from the best (paired by seed, corrected for the "
+        "number of methods)"
+    )
+
+
+def _latex_cell(cell: Cell) -> str:
+    """An entry in LaTeX."""
+    text = cell.text.replace(" ± ", r" $\pm$ ")
+    if cell.is_best:
+        return rf"\textbf{{{text}}}"
+    return rf"{text}\rlap{{$^\sim$}}" if cell.is_tied else text
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_markdown, cells))} |"
+
+
+def _markdown(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return _replaced(" ".join(text.split()), {one: f"\\{one}" for one in "\\`*_{}[]<>#|"})
+
+
+def _latex(text: str) -> str:
+    """Text that LaTeX shows as it is."""
+    special = {one: f"\\{one}" for one in "&%$#_{}"}
+    special |= {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        "|": r"\textbar{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+    }
+    return _replaced(" ".join(text.split()), special)
+
+
+def _replaced(text: str, characters: Mapping[str, str]) -> str:
+    """Text with some characters replaced, each once."""
+    return "".join(characters.get(one, one) for one in text)

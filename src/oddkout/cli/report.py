@@ -1,0 +1,25 @@
+"""``oddkout report``: the report of finished runs, made again."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oddkout.cli.source import Json
+from oddkout.report.write import write_report
+
+
+def report(
+    runs: Annotated[Path, typer.Argument(metavar="RUNS", help="Folder of the runs.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the report; that of the runs if not given.")
+    ] = None,
+    is_json: Json = False,
+) -> None:
+    """Write the report of finished runs: one HTML file, and its tables as Markdown, LaTeX and JSON.
+
+    Example: oddkout report runs --out report
+    """
+    paths = {kind: str(path) for kind, path in write_report(runs, out=out).items()}
+    print(json.dumps(paths) if is_json else "\n".join(f"wrote {path}" for path in paths.values()))

@@ -1,0 +1,60 @@
+"""What to type to perform a comparison again."""
+
+import shlex
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+from oddkout.data import KNOWN
+from oddkout.experiments.comparison import Comparison
+from oddkout.experiments.config import RunConfig
+from oddkout.experiments.duels import takes_k
+
+# The fields of a config that are options of ``oddkout compare``.
+_OPTIONS = (
+    "distribution", "train_examples", "target", "test", "test_size", "image_size", "model",
+    "updates", "examples", "dropout", "folds",
+)  # fmt: skip
+_REPLACED = ("method", "learning_rate", "seed")  # by every run of a comparison
+
+
+def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
+    """The command that performs a comparison; the call in Python where no command can.
+
+    Performed in a folder that holds the runs already, it only reads them.
+
+    Args:
+        comparison: The comparison.
+        out: Folder of the runs.
+    """
+    configs = [run.config for run in comparison.runs]
+    base = next((config for config in configs if takes_k(config.method)), configs[0])
+    methods = list(comparison.by_method)
+    seeds = max(config.seed for config in configs) + 1
+    rates = sorted(
+        {float(run.config.learning_rate) for run in comparison.tuning or comparison.runs}
+    )
+    changed = {
+        part.name: getattr(base, part.name)
+        for part in fields(RunConfig)
+        if part.name not in _REPLACED
+        and (part.default is MISSING or getattr(base, part.name) != part.default)
+    }
+    usual = {"population": "uniform"} if base.data in KNOWN else {}
+    plain = {*_OPTIONS, "data", "fingerprint", "categorical"}
+    if {name: value for name, value in changed.items() if name not in plain} != usual:
+        told = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+        return (
+            "import oddkout as oko\nfrom oddkout.experiments.config import RunConfig\n\n"
+            f"oko.compare(\n    RunConfig({told}),\n    methods={methods},\n    seeds={seeds},\n"
+            f"    learning_rates={rates},\n    out={str(out)!r},\n)"
+        )
+    options = {
+        "--methods": ",".join(methods),
+        "--seeds": seeds,
+        "--learning-rates": ",".join(map(str, rates)),
+        "--distribution": base.distribution,  # its default depends on the data
+    } | {f"--{name.replace('_', '-')}": changed[name] for name in _OPTIONS if name in changed}
+    pairs = [*options.items(), *(("--categorical", column) for column in base.categorical)]
+    lines = [f"oddkout compare {shlex.quote(base.data)}"]
+    lines += [f"{name} {shlex.quote(str(value))}" for name, value in (*pairs, ("--out", out))]
+    return " \\\n  ".join(lines)

@@ -1,0 +1,256 @@
+"""The pictures of a comparison: each method's own, and one for all, as SVG for the page."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from oddkout.evaluation import ClassResult
+from oddkout.experiments.comparison import Comparison
+from oddkout.experiments.run import Run
+from oddkout.metrics.entropies import entropies
+from oddkout.metrics.predictions import read
+from oddkout.metrics.ranking import risk_coverage
+from oddkout.metrics.reliability import reliability_curve
+from oddkout.report.figures import (
+    draw_class_calibration,
+    draw_entropies,
+    draw_learning_curves,
+    draw_reliability,
+    draw_risk_coverage,
+    style,
+)
+from oddkout.report.pooling import mean_risk_coverage, pooled_classes, pooled_reliability
+from oddkout.report.svg import inline_svg, series_colour
+
+_BINS = 10  # as many as the ECE of a run has
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A picture with its numbers in a line.
+
+    Attributes:
+        method: Whose it is; empty if it shows all of them.
+        is_tempered: Whether with the out-of-fold temperature; nothing if that makes no difference.
+        svg: The picture.
+        numbers: What is to be read under it.
+    """
+
+    method: str
+    is_tempered: bool | None
+    svg: str
+    numbers: str
+
+
+def pictures(comparison: Comparison, *, name: str) -> dict[str, list[Picture]]:
+    """All pictures of a comparison, by kind.
+
+    Args:
+        comparison: The comparison; its runs have their predictions.
+        name: A name for the ids of its pictures that no other comparison of the page has.
+    """
+    found: dict[str, list[Picture]] = {
+        "reliability": [], "entropy": [], "classes": [], "risk-coverage": [], "learning": [],
+    }  # fmt: skip
+    for is_tempered in (False, True):
+        for number, method in enumerate(comparison.methods):
+            runs = comparison.by_method[method]
+            place = f"{name}-{number}{'t' if is_tempered else ''}"
+            for kind, picture in (
+                ("reliability", _reliability),
+                ("entropy", _entropies),
+                ("classes", _classes),
+            ):
+                found[kind].append(picture(method, runs, is_tempered, f"{place}-{kind}"))
+        place = f"{name}-{'t' if is_tempered else ''}"
+        found["risk-coverage"].append(_risk_coverage(comparison, is_tempered, place))
+    for number, method in enumerate(comparison.methods):
+        logs = [run.log for run in comparison.by_method[method]]
+        if all(logs):
+            found["learning"].append(_learning(method, logs, f"{name}-{number}-learning"))
+    return found
+
+
+def _reliability(method: str, runs: Sequence[Run], is_tempered: bool, name: str) -> Picture:
+    curve = pooled_reliability(
+        [
+            reliability_curve(
+                logits=run.test_logits(is_tempered=is_tempered), labels=run.labels, bins=_BINS
+            )
+            for run in runs
+        ]
+    )
+    nulls = [null["mean"] for run in runs if (null := run.null("ece", is_tempered=is_tempered))]
+    numbers = f"ECE {fmean(run.value('ece', is_tempered=is_tempered) for run in runs):.3f}"
+    if nulls:
+        numbers += f", by chance alone {fmean(nulls):.3f}"
+    points = "; ".join(
+        f"at confidence {confidence:.2f} {accuracy:.0%} right of {count:,.0f}"
+        for confidence, accuracy, count in zip(
+            curve.confidence, curve.accuracy, curve.count, strict=True
+        )
+    )
+    return _drawn(
+        lambda ax: draw_reliability(curve, ax, label=method),
+        method=method,
+        is_tempered=is_tempered,
+        name=name,
+        title=f"Reliability diagram of {method}",
+        numbers=numbers,
+        description=points,
+    )
+
+
+def _entropies(method: str, runs: Sequence[Run], is_tempered: bool, name: str) -> Picture:
+    values, hits = [], []
+    for run in runs:
+        predictions = read(logits=run.test_logits(is_tempered=is_tempered), labels=run.labels)
+        values.append(entropies(predictions).numpy())
+        hits.append(predictions.confidence_and_hits()[1].numpy() > 0)
+    entropy, is_right = np.concatenate(values), np.concatenate(hits)
+    parts = [
+        f"{kind} {entropy[chosen].mean():.2f} nats in {chosen.sum():,} predictions"
+        for kind, chosen in (("right", is_right), ("wrong", ~is_right))
+        if chosen.any()
+    ]
+    means = [
+        f"{kind} {entropy[chosen].mean():.2f}"
+        for kind, chosen in (("right", is_right), ("wrong", ~is_right))
+        if chosen.any()
+    ]
+    return _drawn(
+        lambda ax: draw_entropies(entropy, is_right, ax, classes=len(runs[0].classes)),
+        method=method,
+        is_tempered=is_tempered,
+        name=name,
+        title=f"Entropy of the right and the wrong predictions of {method}",
+        numbers=f"mean entropy: {', '.join(means)}",
+        description="; ".join(parts),
+        height=0.82,
+    )
+
+
+def _classes(method: str, runs: Sequence[Run], is_tempered: bool, name: str) -> Picture:
+    results, has_rare = pooled_classes(runs, is_tempered=is_tempered)
+    which = "the rare classes" if has_rare else "all classes"
+    called = [result for result in results if result.predicted]
+    points = "; ".join(
+        f"{result.name}: says {result.confidence:.0%}, right {result.precision.value:.0%} "
+        f"({result.precision.low:.0%} to {result.precision.high:.0%}), finds "
+        f"{result.accuracy.value:.0%} of its examples"
+        for result in results
+        if result.predicted
+    )
+    return _drawn(
+        lambda ax: draw_class_calibration(results, ax),
+        method=method,
+        is_tempered=is_tempered,
+        name=name,
+        title=f"Calibration of {method} in {which}",
+        numbers=_class_numbers(results, called),
+        description=points or "no example is called by the name of one of them",
+        height=0.86,
+    )
+
+
+def _class_numbers(results: Sequence[ClassResult], called: Sequence[ClassResult]) -> str:
+    """How often classes are found, and how often their names are right, in the mean."""
+    tested = [result.accuracy.value for result in results if result.examples]
+    found = f"finds {fmean(tested):.0%} of their examples" if tested else "no test examples"
+    if not called:
+        return f"{found}; never calls any of them"
+    says = fmean(result.confidence for result in called)
+    right = fmean(result.precision.value for result in called)
+    return f"{found}; says {says:.0%}, is right in {right:.0%}"
+
+
+def _risk_coverage(comparison: Comparison, is_tempered: bool, name: str) -> Picture:
+    curves = {
+        method: mean_risk_coverage(
+            [
+                risk_coverage(logits=run.test_logits(is_tempered=is_tempered), labels=run.labels)
+                for run in runs
+            ]
+        )
+        for method in comparison.methods
+        for runs in [comparison.by_method[method]]
+    }
+
+    def draw(ax: Any) -> None:
+        ax.set_prop_cycle(
+            color=[series_colour(number) for number in range(24)],
+            linestyle=(["-"] * 6 + ["--"] * 6) * 2,
+        )
+        draw_risk_coverage(curves, ax)
+        for number, line in enumerate(ax.lines):
+            line.set_gid(f"series-{number}")
+
+    points = "; ".join(
+        f"{method}: {curve.risk[-1]:.1%} wrong of all, {curve.risk[49]:.1%} of the surer half, "
+        f"area {curve.area:.3g}"
+        for method, curve in curves.items()
+    )
+    return _drawn(
+        draw,
+        method="",
+        is_tempered=is_tempered,
+        name=f"{name}-risk",
+        title="Risk against coverage of all methods",
+        numbers="",
+        description=points,
+        size=(6.2, 3.2),
+    )
+
+
+def _learning(method: str, logs: Sequence[Any], name: str) -> Picture:
+    first, last = (fmean(log[place]["loss"] for log in logs) for place in (0, -1))
+    return _drawn(
+        lambda ax: draw_learning_curves(logs, ax),
+        method=method,
+        is_tempered=None,
+        name=name,
+        title=f"Learning curves of {method}",
+        numbers=f"loss {first:.3f} to {last:.3f}",
+        description=f"from update {logs[0][0]['update']} to {logs[0][-1]['update']}, mean of "
+        f"{len(logs)} runs",
+    )
+
+
+def _drawn(
+    draw: Callable[[Any], Any],
+    *,
+    method: str,
+    is_tempered: bool | None,
+    name: str,
+    title: str,
+    numbers: str,
+    description: str,
+    size: tuple[float, float] = (2.75, 2.3),
+    height: float | None = None,
+) -> Picture:
+    """Draw a picture without a legend, which the page has once for all of a kind.
+
+    ``height`` is what remains of the height when there is no room for a legend.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with style(), mpl.rc_context({"svg.hashsalt": name}):
+        figure = Figure(figsize=size)
+        ax = figure.subplots()
+        draw(ax)
+        if (legend := ax.get_legend()) is not None:
+            legend.remove()
+            if height is not None:
+                ax.set_ylim(0, height * ax.get_ylim()[1])
+        kind = {None: "", False: ", as trained", True: ", with the out-of-fold temperature"}
+        svg = inline_svg(
+            figure,
+            name=name,
+            title=title + kind[is_tempered],
+            description=f"{numbers}. {description}." if numbers else f"{description}.",
+        )
+    return Picture(method=method, is_tempered=is_tempered, svg=svg, numbers=numbers)

@@ -1,0 +1,131 @@
+"""The predictions of several seeds as one, with intervals that claim no more than one seed's.
+
+Seeds are usually tested on the same examples, so that their predictions are not independent:
+points pool all of them, but intervals and bands are those of the number of examples of one seed.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from oddkout.evaluation import ClassResult, Measured
+from oddkout.experiments.run import Run
+from oddkout.metrics.intervals import binomial_band, clopper_pearson
+from oddkout.metrics.predictions import read
+from oddkout.metrics.ranking import RiskCoverage
+from oddkout.metrics.reliability import ReliabilityCurve
+
+
+def pooled_reliability(curves: Sequence[ReliabilityCurve]) -> ReliabilityCurve:
+    """One reliability curve of several, with the mean of their errors.
+
+    Args:
+        curves: The curves of the seeds, all with the same bins of equal width.
+    """
+    edges = sorted({float(edge) for curve in curves for edge in curve.high_edge})
+    place = {edge: number for number, edge in enumerate(edges)}
+    low_edge = np.zeros(len(edges))
+    count, confidence, right = np.zeros((3, len(edges)))
+    for curve in curves:
+        own = [place[float(edge)] for edge in curve.high_edge]
+        low_edge[own] = curve.low_edge
+        count[own] += curve.count
+        confidence[own] += curve.count * curve.confidence
+        right[own] += curve.count * curve.accuracy
+    confidence, accuracy = confidence / count, right / count
+    trials = count / len(curves)
+    accuracy_low, accuracy_high = clopper_pearson(accuracy * trials, trials)
+    null_low, null_high = binomial_band(np.clip(confidence, 0, 1), np.ceil(trials))
+    return ReliabilityCurve(
+        low_edge=low_edge,
+        high_edge=np.array(edges),
+        count=count,
+        confidence=confidence,
+        accuracy=accuracy,
+        accuracy_low=np.minimum(accuracy_low, accuracy),
+        accuracy_high=np.maximum(accuracy_high, accuracy),
+        null_low=null_low,
+        null_high=null_high,
+        error=float(np.mean([curve.error for curve in curves])),
+    )
+
+
+def mean_risk_coverage(curves: Sequence[RiskCoverage], *, points: int = 100) -> RiskCoverage:
+    """The mean risk of several curves at the same coverages.
+
+    Args:
+        curves: The curves of the seeds.
+        points: Number of coverages, evenly spaced up to 1.
+    """
+    coverage = np.arange(1, points + 1) / points
+    risks = [np.interp(coverage, curve.coverage.numpy(), curve.risk.numpy()) for curve in curves]
+    area = torch.stack([curve.area for curve in curves]).mean()
+    return RiskCoverage(torch.from_numpy(coverage), torch.from_numpy(np.mean(risks, axis=0)), area)
+
+
+def rare_classes(run: Run) -> list[int]:
+    """The third of the classes with fewest training examples; none where all have about as many.
+
+    Args:
+        run: A run that ended well.
+    """
+    counts = np.array(run.train_counts)
+    if counts.max() <= 2 * counts.min():
+        return []
+    ranked = np.argsort(counts, kind="stable")
+    return sorted(ranked[: max(len(counts) // 3, 1)].tolist())
+
+
+def pooled_classes(runs: Sequence[Run], *, is_tempered: bool) -> tuple[list[ClassResult], bool]:
+    """Results of the rare classes, each over the seeds in which it is rare; whether there are any.
+
+    Where no class is rare, the results of all of them.
+
+    Args:
+        runs: The runs of one method, with predictions.
+        is_tempered: Whether with the out-of-fold temperature.
+    """
+    rare = [rare_classes(run) for run in runs]
+    has_rare = any(rare)
+    names = runs[0].classes
+    # Examples, those found, calls, right calls and confidence of calls; and how many seeds.
+    sums, seeds = np.zeros((5, len(names))), np.zeros(len(names))
+    for run, chosen in zip(runs, rare, strict=True):
+        predictions = read(logits=run.test_logits(is_tempered=is_tempered), labels=run.labels)
+        confidence, predicted = (part.numpy() for part in predictions.top())
+        labels = predictions.true_classes.numpy()
+        hits = predicted == labels
+        own = np.stack(
+            [
+                np.bincount(by, weights, minlength=len(names))
+                for by, weights in (
+                    (labels, None),
+                    (labels, hits),
+                    (predicted, None),
+                    (predicted, hits),
+                    (predicted, confidence),
+                )
+            ]
+        )
+        kept = chosen if has_rare else list(range(len(names)))
+        sums[:, kept] += own[:, kept]
+        seeds[kept] += 1
+    return [
+        ClassResult(
+            name=names[place],
+            examples=round(sums[0, place] / seeds[place]),
+            accuracy=_share(sums[1, place], sums[0, place], seeds[place]),
+            predicted=int(np.ceil(sums[2, place] / seeds[place])),
+            precision=_share(sums[3, place], sums[2, place], seeds[place]),
+            confidence=float(sums[4, place] / sums[2, place]) if sums[2, place] else float("nan"),
+        )
+        for place in np.flatnonzero(seeds)
+    ], has_rare
+
+
+def _share(successes: float, trials: float, seeds: float) -> Measured:
+    """A share over seeds with the interval of one seed's number of examples."""
+    low, high = clopper_pearson(successes / seeds, trials / seeds)
+    share = successes / trials if trials else float("nan")
+    return Measured(float(share), min(float(low), share), max(float(high), share))

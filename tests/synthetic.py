@@ -1,0 +1,96 @@
+"""Runs with predictions out of thin air, for tests of what is made of runs."""
+
+from dataclasses import replace
+
+import numpy as np
+
+import oddkout as oko
+from oddkout.experiments.config import RunConfig
+from oddkout.experiments.run import Run
+from oddkout.experiments.store import RunStore
+
+SETTING = RunConfig(
+    data="digits", distribution="heavy-tailed", train_examples=200, population="uniform", folds=2
+)
+RATES = (0.1, 0.2)
+CLASSES = ("ant", "bee", "cat", "dog")
+
+
+def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
+    """A run as ``perform`` makes it, but for the training."""
+    rng = np.random.default_rng(int(config.id[:12], 16))
+    labels = np.arange(examples) % len(classes)
+    raw = rng.normal(size=(examples, len(classes))) + skill * np.eye(len(classes))[labels]
+    temperature = float(rng.uniform(0.5, 2))
+    own = config.how.temperature
+    divisor = temperature if own == "fit" else own if own != "none" else 1.0
+    logits = (raw / divisor).astype(np.float32)
+    tempered = logits if own == "fit" else (raw / temperature).astype(np.float32)
+    measured = [_measured(one, labels) for one in (logits, tempered)]
+    return Run(
+        config=config,
+        classes=tuple(classes),
+        train_counts=[5 + 20 * place for place in range(len(classes))],
+        temperature=temperature,
+        out_of_fold={"nll": float(rng.uniform(0.2, 0.9)), "accuracy": 0.8},
+        as_trained=measured[0],
+        tempered=measured[1],
+        log=[
+            {"update": 50 * step, "loss": float(2 / step), "learning_rate": 0.1}
+            for step in (1, 2, 3)
+        ],
+        seconds={"train": 1.0, "folds": 2.0, "evaluate": 0.5},
+        notes=["a note on the data"],
+        versions={"oddkout": oko.__version__, "torch": "2.13.0"},
+        logits=logits,
+        labels=labels,
+    )
+
+
+def _measured(logits, labels):
+    """The metrics that are compared, as ``evaluate`` has them, but with made-up null levels."""
+    given = {"logits": logits, "labels": labels}
+    values = {
+        "accuracy": oko.metrics.accuracy(**given),
+        "nll": oko.metrics.negative_log_likelihood(**given),
+        "ece": oko.metrics.expected_calibration_error(**given, bins=10),
+        "brier": oko.metrics.brier_score(**given),
+        "entropy_gap": oko.metrics.entropy_gap(**given),
+    }
+    found = {name: {"value": value.item()} for name, value in values.items()}
+    for name in ("ece", "entropy_gap"):
+        level = found[name]["value"] / 2
+        found[name]["null"] = {"mean": level, "high": 1.5 * level, "p_value": 0.01}
+    return found
+
+
+def fake_executor(*, is_failing=lambda config: False, **how):
+    """An executor whose runs are synthetic, some of them failed."""
+
+    def perform(jobs):
+        for job in jobs:
+            yield [
+                Run(config=config, reason="the loss is not finite at update 7\ndetails")
+                if is_failing(config)
+                else synthetic_run(config, **how)
+                for config in job
+            ]
+
+    return perform
+
+
+def fill(folder, *, methods, seeds=3, setting=SETTING, rates=RATES, **how):
+    """A folder of runs as ``compare`` leaves it, and the comparison that it returned."""
+    comparison = oko.compare(
+        setting,
+        methods=methods,
+        seeds=seeds,
+        learning_rates=rates,
+        out=folder,
+        executor=fake_executor(**how),
+    )
+    return RunStore(folder), comparison
+
+
+def with_seed(seed, **changes):
+    return replace(SETTING, seed=seed, **changes)

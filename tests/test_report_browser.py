@@ -1,0 +1,214 @@
+"""The report in a browser: it works from a file, says nothing to the network, and reads well."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from synthetic import fill
+
+import oddkout as oko
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+
+METHODS = ["vanilla", "bb+ts", "oko"]
+NAMES = ("<script>alert(1)</script>", "bee", "cat", "dog")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    fill(
+        folder,
+        methods=[*METHODS, "focal"],
+        seeds=2,
+        rates=(0.1,),
+        classes=NAMES,
+        is_failing=lambda config: config.method == "focal",
+    )
+    return oko.write_report(folder)["html"]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from selenium.webdriver.chrome.service import Service
+
+    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    binary, driver = next(filter(None, found), None), shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("no Chromium here; run: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    chromium = webdriver.Chrome(options=options, service=Service(driver))
+    chromium.set_page_load_timeout(120)
+    chromium.get("about:blank")
+    for kind in ("browser", "performance"):
+        chromium.get_log(kind)  # what the browser's own first page did
+    yield chromium
+    chromium.quit()
+
+
+@pytest.fixture
+def page(browser, report):
+    """The report, opened anew at the width of a desk."""
+    look(browser, width=1280)
+    browser.get(Path(report).as_uri())
+    return browser
+
+
+def look(browser, *, width, scheme="light"):
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def all_of(page, selector):
+    return page.find_elements("css selector", selector)
+
+
+def shown(page, selector):
+    return [element for element in all_of(page, selector) if element.is_displayed()]
+
+
+def order(page):
+    return [row.get_attribute("data-method") for row in shown(page, "table.results tbody tr")]
+
+
+def column(page, place):
+    cells = shown(page, f"table.results tbody td:nth-child({place})[data-value]")
+    return [float(cell.get_attribute("data-value")) for cell in cells]
+
+
+def test_it_opens_without_errors_and_without_the_network(page, report):
+    messages = [entry for entry in page.get_log("browser") if entry["level"] != "INFO"]
+    assert not messages
+    events = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
+    asked = {
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    }
+    assert {url for url in asked if not url.startswith("data:")} == {Path(report).as_uri()}
+
+
+def test_a_request_would_be_seen_and_is_forbidden(page):
+    """The test above is not blind, and a page that somebody tampers with stays silent."""
+    page.get_log("browser")
+    page.execute_script("document.body.append(Object.assign(new Image, {src: 'http://x.test/a'}))")
+    page.execute_script("document.body.append(Object.assign(document.createElement('script'), "
+                        "{textContent: 'window.wasRun = true'}))")  # fmt: skip
+    text = " ".join(entry["message"] for entry in page.get_log("browser"))
+    assert "Content Security Policy" in text
+    assert page.execute_script("return window.wasRun") is None
+
+
+def test_a_class_named_like_a_script_is_text(page):
+    assert page.execute_script("return document.scripts.length") == 1
+    cells = [cell.text for cell in all_of(page, "table.plain td")]
+    assert NAMES[0] in cells
+    ticks = page.execute_script(
+        "return [...document.querySelectorAll('svg text')].map(t => t.textContent)"
+    )
+    assert "<script>ale…" in ticks
+
+
+def test_tables_sort_by_click_and_by_key(page):
+    from selenium.webdriver.common.keys import Keys
+
+    heads = shown(page, "table.results thead th")
+    heads[1].find_element("css selector", "button").click()
+    assert heads[1].get_attribute("aria-sort") == "descending"
+    assert column(page, 2) == sorted(column(page, 2), reverse=True)
+    assert order(page)[-1] == "focal", "what failed has no value and stays last"
+    button = heads[2].find_element("css selector", "button")
+    for expected, is_reverse in (("ascending", False), ("descending", True)):
+        button.send_keys(Keys.ENTER)
+        assert heads[2].get_attribute("aria-sort") == expected
+        assert column(page, 3) == sorted(column(page, 3), reverse=is_reverse)
+    assert heads[1].get_attribute("aria-sort") is None
+
+
+def test_methods_can_be_switched_off_and_on(page):
+    box = page.find_element("css selector", "input[data-toggles='bb+ts']")
+    figures = len(shown(page, "figure[data-method='bb+ts']"))
+    lines = len(shown(page, "svg [data-series='1']"))
+    assert figures == 4
+    assert lines == 1
+    box.click()
+    assert "bb+ts" not in order(page)
+    assert not shown(page, "[data-method='bb+ts']")
+    assert not shown(page, "svg [data-series='1']")
+    assert len(shown(page, "figure[data-method='oko']")) == 4
+    box.click()
+    assert "bb+ts" in order(page)
+    assert len(shown(page, "figure[data-method='bb+ts']")) == figures
+
+
+def test_probabilities_can_be_switched(page):
+    assert column(page, 3)
+    before = column(page, 3)
+    assert len(shown(page, "table.results")) == 1
+    page.find_element("css selector", "input[value=tempered]").click()
+    assert len(shown(page, "table.results")) == 1
+    assert column(page, 3) != before
+    assert not shown(page, "[data-kind=as_trained]:not(html)")
+
+
+def test_every_figure_has_words_with_numbers(page):
+    figures = page.execute_script(
+        "return [...document.querySelectorAll('svg')].map(s => [s.getAttribute('role'), "
+        "...s.getAttribute('aria-labelledby').split(' ').map("
+        "id => document.getElementById(id).textContent)])"
+    )
+    assert len(figures) == len(METHODS) * 7 + 2
+    for role, title, description in figures:
+        assert role == "img"
+        assert len(title) > 10
+        assert any(character.isdigit() for character in description)
+    assert len({tuple(figure) for figure in figures}) == len(figures)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_wider_than_the_screen(page, width):
+    look(page, width=width)
+    for part in all_of(page, "details"):
+        page.execute_script("arguments[0].open = true", part)
+    assert page.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_in_light_and_dark(page, scheme):
+    look(page, width=1280, scheme=scheme)
+    paper = luminance(page.find_element("css selector", "body"), "background-color")
+    assert (paper < 0.1) == (scheme == "dark")
+    for selector in ("h1", ".lead", ".caption", ".answer .best", "figcaption", "svg text"):
+        element = page.find_element("css selector", selector)
+        ink = luminance(element, "fill" if selector == "svg text" else "color")
+        bright, dim = max(ink, paper), min(ink, paper)
+        assert (bright + 0.05) / (dim + 0.05) >= 4.5, f"{selector}: WCAG 2, level AA"
+    before = page.find_element("css selector", "body").value_of_css_property("background-color")
+    page.find_element("id", "theme").click()
+    after = page.find_element("css selector", "body").value_of_css_property("background-color")
+    assert before != after
+
+
+def luminance(element, name):
+    """Relative luminance of a colour as WCAG 2 defines it."""
+    text = element.value_of_css_property(name)
+    parts = [float(part) / 255 for part in text[text.index("(") + 1 : -1].split(",")[:3]]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_paper_has_everything_unfolded(page):
+    printed = page.execute_cdp_cmd("Page.printToPDF", {})
+    assert printed["data"]
+    assert all(part.get_attribute("open") for part in all_of(page, "details"))
