@@ -12,7 +12,7 @@ from oddkout.cli.progress import grid_progress
 from oddkout.cli.recipe import Dropout, Examples, Model, Updates
 from oddkout.cli.source import Categorical, ImageSize, Json, Target, Test, TestSize
 from oddkout.data import KNOWN
-from oddkout.experiments.compare import LEARNING_RATES, compare, fingerprint
+from oddkout.experiments.compare import LEARNING_RATES, compare
 from oddkout.experiments.config import RunConfig
 from oddkout.experiments.executors.local import LocalExecutor
 from oddkout.methods import METHODS
@@ -82,7 +82,6 @@ def compare_methods(
         )
     config = RunConfig(
         data=source,
-        fingerprint=fingerprint(source) + ("" if test is None else fingerprint(test)),
         target=target,
         test=test,
         test_size=test_size,

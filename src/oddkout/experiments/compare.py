@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from hashlib import blake2b
+from itertools import product
 from pathlib import Path
 
 from oddkout.checks import Number, at_least, one_of
-from oddkout.data import KNOWN
 from oddkout.experiments.comparison import Comparison
 from oddkout.experiments.config import RunConfig
 from oddkout.experiments.executors import Executor
+from oddkout.experiments.executors.local import LocalExecutor
+from oddkout.experiments.fingerprint import identified
 from oddkout.experiments.grid import GridProgress, perform_grid
+from oddkout.experiments.perform import check
 from oddkout.experiments.store import RunStore
 from oddkout.experiments.tuning import perform_tuned
 from oddkout.methods import METHODS
@@ -25,6 +27,7 @@ def compare(
     seeds: int = 5,
     learning_rates: Sequence[Number] = LEARNING_RATES,
     out: str | Path = "runs",
+    retries_failed: bool = False,
     executor: Executor | None = None,
     progress: GridProgress | None = None,
 ) -> Comparison:
@@ -32,7 +35,8 @@ def compare(
 
     Every method sees the same splits and subsets, makes as many updates on as many examples, and
     chooses among the same learning rates by out-of-fold NLL on the first seed. Every finished run
-    is on disk at once; called again after an interruption, it goes on.
+    is on disk at once; called again after an interruption, it goes on. A run that failed is not
+    tried again, unless that is asked for.
 
     Args:
         config: The setting and the recipe; the embedded digits, 200 examples of a heavy-tailed
@@ -41,6 +45,7 @@ def compare(
         seeds: Number of seeds.
         learning_rates: The learning rates to choose from.
         out: Folder for the runs.
+        retries_failed: Whether runs of this comparison that failed before are tried again.
         executor: Where runs are performed; in processes of this machine if not given.
         progress: Called at the start of each half, and whenever a run has been stored.
     """
@@ -53,31 +58,23 @@ def compare(
         config = RunConfig(
             data="digits", distribution="heavy-tailed", train_examples=200, population="uniform"
         )
+    check(config)
+    config = identified(config)
     store = RunStore(out)
+    entries = [_for_method(config, name) for name in dict.fromkeys(methods)]
+    if retries_failed:
+        store.forget_failed(
+            replace(entry, learning_rate=rate, seed=seed)
+            for entry, rate, seed in product(entries, learning_rates, range(seeds))
+        )
+    where = executor or LocalExecutor()  # one for both halves: its processes are kept
     runs, tuning = perform_tuned(
-        [_for_method(config, name) for name in dict.fromkeys(methods)],
+        entries,
         learning_rates=learning_rates,
         seeds=range(seeds),
-        perform=lambda configs: perform_grid(configs, store, executor=executor, progress=progress),
+        perform=lambda configs: perform_grid(configs, store, executor=where, progress=progress),
     )
     return Comparison(runs=runs, tuning=tuning)
-
-
-def fingerprint(source: str | Path) -> str:
-    """A hash of what a path holds, names included; empty for a known data set.
-
-    Args:
-        source: A known name, a file or a folder.
-    """
-    path = Path(source)
-    if str(source) in KNOWN or not path.exists():
-        return ""
-    digest = blake2b(digest_size=10)
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        if file.is_file():
-            digest.update(str(file.relative_to(path)).encode())
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 def _for_method(config: RunConfig, name: str) -> RunConfig:

@@ -157,6 +157,8 @@ class Comparison:
         seeds = f"{self.seeds} seeds" if self.seeds > 1 else "one seed"
         behind = [name for name in self.methods if name not in tied]
         others = [name for name in tied if name != best]
+        if len(self.methods) == 1:
+            return f"{lead}; there is no other method that it could be compared with."
         if self.seeds < 2:
             return f"{lead}; one seed cannot tell methods apart."
         if not others:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
 from typing import Any, Literal
 
-from oddkout.checks import Number
+from oddkout.checks import Number, at_least
 from oddkout.experiments.recipe import Recipe
 from oddkout.methods import METHODS, Method, chosen_method
 
@@ -18,7 +18,8 @@ class RunConfig(Recipe):
 
     Attributes:
         data: A known name or a path, see ``load_data``.
-        fingerprint: Hash of what the path holds, so that changed data are another run.
+        fingerprint: Hash of what the paths hold, so that changed data are another run and moved
+            ones are not; see ``identified``.
         target: Tables: the column that holds the class.
         test: A separate test file or folder.
         test_size: Without one, the share of every class that is kept for the test.
@@ -53,10 +54,25 @@ class RunConfig(Recipe):
     folds: int = 3
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        assert self.how, "which raises for an unknown method, or k where there are no sets"
+        at_least("updates", self.updates, 1)
+        at_least("examples", self.examples, 1)
+        if self.folds != 0:
+            at_least("folds, unless it is 0 for none,", self.folds, 2)
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}")
+
     @property
     def id(self) -> str:
-        """A hash of the whole config, the name of the run on disk."""
-        text = json.dumps(asdict(self) | {"format": FORMAT}, sort_keys=True)
+        """A hash of the whole config, the name of the run on disk.
+
+        Of data with a fingerprint it is their content that counts, not where they lie.
+        """
+        values = {name: _written(value) for name, value in asdict(self).items()}
+        if self.fingerprint:
+            del values["data"], values["test"]
+        text = json.dumps(values | {"format": FORMAT}, sort_keys=True)
         return blake2b(text.encode(), digest_size=10).hexdigest()
 
     @property
@@ -81,6 +97,11 @@ class RunConfig(Recipe):
         if unknown := sorted(values.keys() - {part.name for part in fields(cls)}):
             raise ValueError(f"a run has no {unknown}; it was written by another version")
         return cls(**values | {"categorical": tuple(values.get("categorical", ()))})
+
+
+def _written(value: Any) -> Any:
+    """A value as an id spells it: 1.0 as 1, which is equal to it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _without_temperature(method: Method) -> Method:

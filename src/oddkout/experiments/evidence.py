@@ -177,7 +177,7 @@ def _is_made_by(preset: Preset, setting: Setting, variant: str, config: RunConfi
 
 def _recipe(config: RunConfig) -> RunConfig:
     """What must agree for two runs to be of one recipe."""
-    return replace(config, learning_rate=0, seed=0, folds=0)
+    return replace(config, learning_rate=1, seed=0, folds=0)
 
 
 def _with_rate(runs: Sequence[Run], rate: Number) -> list[Run]:

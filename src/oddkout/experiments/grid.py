@@ -1,6 +1,8 @@
 """A grid of runs: what is missing is performed, the longest first, and stored as it comes."""
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
+from itertools import chain
 
 from oddkout.experiments.config import RunConfig
 from oddkout.experiments.executors import Executor, Job
@@ -8,7 +10,7 @@ from oddkout.experiments.executors.local import LocalExecutor
 from oddkout.experiments.run import Run
 from oddkout.experiments.store import RunStore
 
-# Called before every wait with runs done, runs in all, and the run that has just ended.
+# Called with runs done, runs in all, and the run that has just been stored: none at the start.
 GridProgress = Callable[[int, int, Run | None], None]
 
 
@@ -23,6 +25,7 @@ def perform_grid(
 
     Every run is stored the moment it ends, by this process alone. Killed at any moment and called
     again, it goes on: nothing is lost but what was under way, and nothing is performed twice.
+    A run that failed is stored, too, and not tried again; ``RunStore.forget_failed`` changes that.
 
     Args:
         configs: The grid.
@@ -31,13 +34,15 @@ def perform_grid(
         progress: Called at the start, and whenever a run has been stored.
     """
     wanted = list(dict.fromkeys(configs))
+    store.sweep()
     missing = store.missing(wanted)
     done = len(wanted) - len(missing)
     if progress is not None:
         progress(done, len(wanted), None)
     if missing:
-        for runs in (executor or LocalExecutor())(jobs_of(missing)):
-            for run in runs:
+        # Closed at once, whatever happens here, so that nothing is performed that nobody stores.
+        with closing((executor or LocalExecutor())(jobs_of(missing))) as finished:
+            for run in chain.from_iterable(finished):
                 store.write(run)
                 done += 1
                 if progress is not None:

@@ -19,8 +19,9 @@ from oddkout.data import KNOWN, Data, as_tensor, last_split, load_data, subset
 from oddkout.evaluation import evaluate
 from oddkout.experiments.config import RunConfig
 from oddkout.experiments.recipe import folds_for
-from oddkout.experiments.run import Run
+from oddkout.experiments.run import Run, failed_runs
 from oddkout.experiments.versions import versions
+from oddkout.models import build_model
 
 # The data sets of the paper, which keeps the last fifth of their training data for validation.
 _PAPER_DATA = frozenset(KNOWN) - {"digits"}
@@ -48,11 +49,27 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
         for run in runs:
             run.seconds["cpu"] = time.process_time() - began_cpu
         return runs
-    except (ValueError, OSError, MemoryError, RuntimeError) as error:
-        reason = f"{type(error).__name__}: {error}" if not str(error) else str(error)
-        if not isinstance(error, ValueError | OSError):
-            reason += "\n" + traceback.format_exc()
-        return [Run(config=config, reason=reason, versions=versions()) for config in configs]
+    except (ValueError, OSError) as error:
+        return failed_runs(configs, str(error) or type(error).__name__)
+    except Exception as error:  # a bug or want of memory: whoever reads it needs to know where
+        named = f"{type(error).__name__}: {error}"
+        return failed_runs(configs, f"{named}\n{traceback.format_exc()}")
+
+
+def check(config: RunConfig) -> None:
+    """Raise what is wrong with the data or the model of a setting, before a grid fails run by run.
+
+    Args:
+        config: A run of the grid.
+    """
+    prepared = prepared_for(config)
+    build_model(
+        config.model,
+        shape=tuple(prepared.x.shape[1:]),
+        classes=len(prepared.classes),
+        generator=torch.Generator(),
+        dropout=config.dropout,
+    )
 
 
 @dataclass(frozen=True)

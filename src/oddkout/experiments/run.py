@@ -1,5 +1,6 @@
 """What became of a run: its numbers and predictions, or why there are none."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -7,6 +8,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from oddkout.experiments.config import FORMAT, RunConfig
+from oddkout.experiments.versions import versions
 
 
 @dataclass(kw_only=True)
@@ -113,3 +115,13 @@ class Run:
         kept["config"] = RunConfig.from_dict(values["config"])
         kept["classes"] = tuple(values["classes"])
         return cls(**kept)
+
+
+def failed_runs(configs: Iterable[RunConfig], reason: str) -> list[Run]:
+    """Runs that came to nothing.
+
+    Args:
+        configs: What was to be run.
+        reason: Why it failed; a table shows the first line.
+    """
+    return [Run(config=config, reason=reason, versions=versions()) for config in configs]

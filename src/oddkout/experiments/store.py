@@ -3,9 +3,12 @@
 import json
 import os
 import shutil
+import time
 import zipfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 
@@ -13,6 +16,8 @@ from oddkout.experiments.config import RunConfig
 from oddkout.experiments.run import Run
 
 _RUN, _PREDICTIONS = "run.json", "predictions.npz"
+# A temporary folder of this age belongs to a process that was killed.
+_OLD_SECONDS = 3600
 
 
 class RunStore:
@@ -35,20 +40,28 @@ class RunStore:
             run: The run, with its predictions unless it failed.
         """
         place = self.folder / run.config.id
-        self.folder.mkdir(parents=True, exist_ok=True)
-        temporary = self.folder / f".{run.config.id}.{os.getpid()}.tmp"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir()
-        if run.logits is not None and run.labels is not None:
-            np.savez_compressed(temporary / _PREDICTIONS, logits=run.logits, labels=run.labels)
         text = json.dumps(run.to_dict(), indent=1, allow_nan=False)
-        (temporary / _RUN).write_text(text)
+        temporary = self._temporary(run)
+        temporary.mkdir(parents=True)
         try:
+            if run.logits is not None and run.labels is not None:
+                with (temporary / _PREDICTIONS).open("wb") as stream:
+                    np.savez_compressed(stream, logits=run.logits, labels=run.labels)
+                    _on_disk(stream.fileno())
+            with (temporary / _RUN).open("w") as stream:
+                stream.write(text)
+                stream.flush()
+                _on_disk(stream.fileno())
             temporary.rename(place)
-        except OSError:  # somebody else has written the same run meanwhile
-            shutil.rmtree(temporary, ignore_errors=True)
-            if not (place / _RUN).is_file():
+        except OSError as error:
+            if not place.exists():
                 raise
+            if not (place / _RUN).is_file():
+                raise FileExistsError(
+                    f"{place} is where a run belongs, but holds none ({error}); remove it"
+                ) from None
+        finally:  # also when somebody else has written the same run meanwhile
+            shutil.rmtree(temporary, ignore_errors=True)
         return place
 
     def read(self, config: RunConfig, *, has_predictions: bool = False) -> Run:
@@ -68,16 +81,11 @@ class RunStore:
         """
         if not self.folder.is_dir():
             raise FileNotFoundError(f"there is no folder of runs {self.folder}")
-        places = sorted(path.parent for path in self.folder.glob(f"*/{_RUN}"))
         found = []
-        for place in places:
-            if place.name.startswith("."):
-                continue
-            try:
-                found.append(_read(place, has_predictions=has_predictions))
-            except (FileNotFoundError, ValueError):
-                if place.is_dir():  # else somebody has removed it meanwhile
-                    raise
+        for place in sorted(path.parent for path in self.folder.glob(f"*/{_RUN}")):
+            if not place.name.startswith("."):
+                with suppress(FileNotFoundError):  # forgotten since
+                    found.append(_read(place, has_predictions=has_predictions))
         return found
 
     def missing(self, configs: Iterable[RunConfig]) -> list[RunConfig]:
@@ -94,26 +102,62 @@ class RunStore:
         Args:
             run: The run, say one that failed.
         """
-        # Out of sight first: whoever reads meanwhile sees it whole or not at all.
-        aside = self.folder / f".{run.config.id}.{os.getpid()}.forgotten"
-        (self.folder / run.config.id).rename(aside)
-        shutil.rmtree(aside)
+        # Under another name first: killed on the way, half a run must not be left in its place.
+        temporary = self._temporary(run)
+        (self.folder / run.config.id).rename(temporary)
+        shutil.rmtree(temporary)
+
+    def forget_failed(self, configs: Iterable[RunConfig]) -> None:
+        """Remove those of the configs that failed, so that they are performed again.
+
+        Args:
+            configs: The configs of a grid.
+        """
+        for config in dict.fromkeys(configs):
+            if config in self and (run := self.read(config)).has_failed:
+                self.forget(run)
+
+    def sweep(self) -> None:
+        """Remove what processes that were killed have left half-written, an hour after."""
+        for temporary in self.folder.glob(".*.tmp"):
+            with suppress(FileNotFoundError):
+                if time.time() - temporary.stat().st_mtime > _OLD_SECONDS:
+                    shutil.rmtree(temporary, ignore_errors=True)
+
+    def _temporary(self, run: Run) -> Path:
+        """A name that nobody else uses and no reader looks at."""
+        return self.folder / f".{run.config.id}.{uuid4().hex}.tmp"
+
+
+def _on_disk(file: int) -> None:
+    """Wait until a file would survive a power failure; a rename must not come before its content.
+
+    Some network disks cannot say; they are trusted.
+    """
+    with suppress(OSError):
+        os.fsync(file)
 
 
 def _read(place: Path, *, has_predictions: bool) -> Run:
     """Read one run, or say which file is not one."""
     try:
-        run = Run.from_dict(json.loads((place / _RUN).read_text()))
-    except (ValueError, KeyError, TypeError) as error:
+        values = json.loads((place / _RUN).read_text())
+        if (found := values.get("id")) != place.name:
+            raise ValueError(f"its id is {found}, not the name of its folder")
+        run = Run.from_dict(values)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{place / _RUN} is no run that this version reads ({error}); remove the folder to "
             "perform it again"
         ) from None
     if has_predictions and not run.has_failed:
         try:
-            with np.load(place / _PREDICTIONS, allow_pickle=False) as arrays:
+            with (
+                (place / _PREDICTIONS).open("rb") as stream,
+                np.load(stream, allow_pickle=False) as arrays,
+            ):
                 run.logits, run.labels = arrays["logits"], arrays["labels"]
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(
                 f"{place / _PREDICTIONS} does not hold the predictions of its run ({error}); "
                 "remove the folder to perform it again"

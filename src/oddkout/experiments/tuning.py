@@ -41,8 +41,12 @@ def perform_tuned(
         for config in given
     ]
     tuning = perform([config for grid in candidates for config in grid])
-    by_config = {run.config: run for run in tuning}
-    best = [best_config([by_config[config] for config in grid]) for grid in candidates]
+    # By their order: a run that was stored before may have read the same data elsewhere.
+    found = iter(tuning)
+    best = [
+        replace(grid[0], learning_rate=best_config([next(found) for _ in grid]).learning_rate)
+        for grid in candidates
+    ]
     final = perform([replace(config, seed=seed) for config in best for seed in seeds])
     return final, tuning
 
@@ -61,7 +65,7 @@ def chosen_rate(runs: Sequence[Run]) -> Number:
     nll: dict[RunConfig, dict[Number, float]] = {}
     for run in runs:
         if run.config.seed == first and not run.has_failed and run.out_of_fold:
-            setting = replace(run.config, learning_rate=0)
+            setting = replace(run.config, learning_rate=1)
             nll.setdefault(setting, {})[run.config.learning_rate] = run.out_of_fold["nll"]
     whole = [found for found in nll.values() if len(found) == len(rates)]
     if whole:

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from oddkout.diagnosis import Diagnosis, doctor
-from oddkout.experiments.compare import fingerprint
 from oddkout.experiments.comparison import METRICS, Comparison
 from oddkout.experiments.config import RunConfig
+from oddkout.experiments.fingerprint import identified
 from oddkout.experiments.perform import data_for
 from oddkout.experiments.run import Run
 from oddkout.methods import METHODS
@@ -189,8 +190,8 @@ def diagnosed(comparison: Comparison) -> Diagnosis | str:
         comparison: The comparison.
     """
     config = _first_config(comparison)
-    now = fingerprint(config.data) + ("" if config.test is None else fingerprint(config.test))
-    if config.fingerprint and now and now != config.fingerprint:
+    is_there = Path(config.data).exists()
+    if config.fingerprint and is_there and identified(config).fingerprint != config.fingerprint:
         return f"{config.data} has changed since the runs were made"
     try:
         return doctor(data_for(config))

@@ -2,102 +2,128 @@
 
 import multiprocessing as mp
 import os
+import signal
+import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import weakref
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
+from typing import Any
 
 from oddkout.checks import at_least
-from oddkout.experiments.executors import Job
+from oddkout.experiments.executors import Job, Performer
 from oddkout.experiments.perform import perform
-from oddkout.experiments.run import Run
-from oddkout.experiments.versions import versions
+from oddkout.experiments.run import Run, failed_runs
 
 
-@dataclass(frozen=True)
 class LocalExecutor:
     """Processes that perform one job after the other.
 
     One thread in each of two processes beats two threads in one. A process that dies, killed for
     want of memory say, takes its own job with it and is replaced; if this process dies, however
-    suddenly, they end by themselves.
+    suddenly, they end by themselves. Between calls they wait for the next one, since a process
+    needs some seconds to begin; they end with the executor.
+
+    It may be used anywhere, in a script without ``if __name__ == "__main__"`` or in a notebook:
+    the processes know nothing of the main module.
 
     Args:
         processes: Number of processes; as many as there are cores if not given.
+        perform: What is done with a job.
     """
 
-    processes: int | None = None
+    def __init__(self, processes: int | None = None, *, perform: Performer = perform) -> None:
+        self.processes = at_least("processes", _cores() if processes is None else processes, 1)
+        self.perform = perform
+        self._idle: list[_Worker] = []
+        weakref.finalize(self, _stop, self._idle)
 
-    def __call__(self, jobs: Sequence[Job]) -> Iterator[list[Run]]:
+    def __call__(self, jobs: Sequence[Job]) -> Generator[list[Run], None, None]:
         """Perform the jobs, the first ones first.
 
         Args:
             jobs: The jobs.
         """
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        count = self.processes if self.processes is not None else cores or 1
         waiting = list(reversed(jobs))
-        workers = [_Worker() for _ in range(min(at_least("processes", count, 1), len(jobs)))]
+        busy: dict[Any, _Worker] = {}
+        ended: list[list[Run]] = []
         try:
-            for worker in workers:
-                worker.take(waiting.pop())
-            while busy := {worker.end: worker for worker in workers if worker.job is not None}:
-                for end in wait(list(busy)):
-                    worker = busy[end]  # type: ignore[index]  # the ends are what was waited for
-                    yield worker.finished()
-                    if worker.is_dead:
-                        workers[workers.index(worker)] = worker = _Worker()
-                    if waiting:
-                        worker.take(waiting.pop())
+            while waiting or busy:
+                while waiting and len(busy) < self.processes:
+                    worker = self._idle.pop() if self._idle else _Worker(self.perform)
+                    busy[worker.end] = worker
+                    worker.take(waiting.pop())
+                # The caller stores what has ended while all processes are at work again.
+                yield from ended
+                ended = [self._finished(busy.pop(end)) for end in wait(list(busy))]
+            yield from ended
         finally:
-            for worker in workers:
-                worker.stop()
+            _stop(list(busy.values()))
+
+    def _finished(self, worker: "_Worker") -> list[Run]:
+        """The runs of a worker, which is kept for the next job if it lives."""
+        runs = worker.finished()
+        if worker.is_dead:
+            worker.stop()
+        else:
+            self._idle.append(worker)
+        return runs
 
 
 class _Worker:
     """One process, and this end of the pipe to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, perform: Performer) -> None:
         # Spawned, not forked: threads of PyTorch do not survive a fork.
         context = mp.get_context("spawn")
         self.end, other = context.Pipe()
-        self.process = context.Process(target=_serve, args=(other,), daemon=True)
-        with _one_thread():
+        self.process = context.Process(target=_serve, args=(other, perform), daemon=True)
+        with _set_apart():
             self.process.start()
         other.close()
-        self.job: Job | None = None
+        self.job: Job = ()
         self.is_dead = False
 
     def take(self, job: Job) -> None:
         """Begin with a job."""
         self.job = job
-        self.end.send(job)
+        with suppress(ConnectionError):  # a process that is dead is found so by ``finished``
+            self.end.send(job)
 
     def finished(self) -> list[Run]:
         """The runs of its job; failed ones, if the process has died."""
-        job, self.job = self.job, None
-        assert job is not None, "only a worker with a job is waited for"
         try:
             runs: list[Run] = self.end.recv()
         except (EOFError, ConnectionError):
             self.is_dead = True
             self.process.join()
-            reason = (
-                f"the process that performed it ended with code {self.process.exitcode}; it was "
-                "killed, perhaps for want of memory"
-            )
-            return [Run(config=config, reason=reason, versions=versions()) for config in job]
+            return failed_runs(self.job, _cause(self.process.exitcode or 0))
         return runs
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
         self.process.kill()
         self.process.join()
+        self.process.close()
         self.end.close()
 
 
-def _serve(end: Connection) -> None:
+def _stop(workers: list[_Worker]) -> None:
+    while workers:
+        workers.pop().stop()
+
+
+def _cause(code: int) -> str:
+    """Why a process ended that should not have."""
+    if code >= 0:
+        return f"the process that performed it ended with code {code}; its last words are on stderr"
+    want = ", perhaps for want of memory" if -code == signal.SIGKILL else ""
+    return f"the process that performed it was ended by {signal.Signals(-code).name}{want}"
+
+
+def _serve(end: Connection, perform: Performer) -> None:
     """Perform jobs until the other end closes."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
@@ -117,14 +143,36 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """Environment for a process to be started: numerical libraries in one thread."""
-    before = os.environ.get("OMP_NUM_THREADS")
-    os.environ["OMP_NUM_THREADS"] = "1"
+def _set_apart() -> Iterator[None]:
+    """What a process that starts meanwhile inherits: one thread, no main module, no Ctrl-C."""
+    before = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS")}
+    main = sys.modules["__main__"]
+    has_mask = hasattr(signal, "pthread_sigmask")
+    if has_mask:
+        from multiprocessing import resource_tracker
+
+        # It is started with the first process, and on its way lets signals through again.
+        resource_tracker.ensure_running()
+        # Ctrl-C goes to every process of a terminal. This one alone answers, and ends the others.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
+        os.environ["OMP_NUM_THREADS"] = "1"
+        # A spawned process runs the main module again, unless it has neither file nor name.
+        sys.modules["__main__"] = ModuleType("__main__")
         yield
     finally:
-        if before is None:
-            del os.environ["OMP_NUM_THREADS"]
-        else:
-            os.environ["OMP_NUM_THREADS"] = before
+        sys.modules["__main__"] = main
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+        if has_mask:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _cores() -> int:
+    """Number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

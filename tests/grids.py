@@ -1,0 +1,91 @@
+"""Grids for tests: a small setting, runs that nobody trained, and jobs that go wrong."""
+
+import os
+import signal
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from oddkout.experiments.config import RunConfig
+from oddkout.experiments.perform import perform
+from oddkout.experiments.run import Run
+
+SMALL = RunConfig(
+    data="digits",
+    distribution="heavy-tailed",
+    train_examples=200,
+    population="uniform",
+    model="mlp",
+    updates=20,
+    folds=2,
+)
+
+
+def metrics(**values):
+    """Metrics as a run holds them, all 0.5 but for those given."""
+    names = ("accuracy", "nll", "ece", "brier", "entropy_gap")
+    return {name: {"value": values.get(name, 0.5)} for name in names}
+
+
+def run_of(config, *, out_of_fold=1.0, **values):
+    """A run that nobody trained; its notes name the process that made it."""
+    return Run(
+        config=config,
+        as_trained=metrics(**values),
+        tempered=metrics(**values),
+        out_of_fold={"nll": out_of_fold},
+        notes=[str(os.getpid())],
+    )
+
+
+def here(jobs):
+    """An executor without processes."""
+    for job in jobs:
+        yield perform(job)
+
+
+def perform_nothing(job):
+    return [run_of(config) for config in job]
+
+
+def perform_or_die(job):
+    """Seed 13 kills its process, as a system short of memory does."""
+    if job[0].seed == 13:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return perform_nothing(job)
+
+
+def perform_well_or_die(job):
+    return perform_or_die(job) if job[0].seed == 13 else perform(job)
+
+
+def perform_slowly(job):
+    if job[0].seed == 13:
+        time.sleep(3600)
+    return perform_nothing(job)
+
+
+def perform_and_tell(job, *, log):
+    """Append where a run has begun to a file; on a node that is doomed, it never ends."""
+    is_doomed = "ODDKOUT_DOOMED" in os.environ
+    with Path(log).open("a") as stream:
+        stream.write(f"{job[0].id} {'doomed' if is_doomed else 'safe'}\n")
+    if is_doomed:
+        time.sleep(3600)
+    return perform(job)
+
+
+@contextmanager
+def within(seconds):
+    """Raise if the block takes longer, whatever it waits for."""
+
+    def raise_it(*_):
+        raise TimeoutError(f"waited for {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, raise_it)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
