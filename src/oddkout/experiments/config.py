@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -83,9 +84,7 @@ class RunConfig(Recipe):
     @property
     def training(self) -> "RunConfig":
         """The config without what comes after training: runs that agree in it train once."""
-        own = _without_temperature(METHODS[self.method])
-        twin = next(name for name, method in METHODS.items() if _without_temperature(method) == own)
-        return replace(self, method=twin)
+        return replace(self, method=_trains_like(self.method))
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "RunConfig":
@@ -102,6 +101,13 @@ class RunConfig(Recipe):
 def _written(value: Any) -> Any:
     """A value as an id spells it: 1.0 as 1, which is equal to it."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+@cache
+def _trains_like(name: str) -> str:
+    """The first method of the table that is the same until the end of training."""
+    own = _without_temperature(METHODS[name])
+    return next(other for other, how in METHODS.items() if _without_temperature(how) == own)
 
 
 def _without_temperature(method: Method) -> Method:

@@ -1,7 +1,7 @@
 """What runs cost in CPU-seconds: told from finished runs, or from a short measurement."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import torch
@@ -34,10 +34,10 @@ def spent_seconds(runs: Iterable[Run]) -> float:
     for run in runs:
         seconds = run.seconds
         trained[run.config.training] = seconds.get("cpu", sum(seconds.values()))
-    return sum(trained.values())
+    return sum(trained.values(), 0.0)
 
 
-def extrapolated_seconds(runs: Sequence[Run], configs: Sequence[RunConfig]) -> float | None:
+def extrapolated_seconds(runs: Sequence[Run], plan: Mapping[RunConfig, int]) -> float | None:
     """CPU-seconds that other runs would take, from what finished ones took; none without any.
 
     A run costs so much per example that it trains on, folds included, and so much more for the
@@ -45,7 +45,7 @@ def extrapolated_seconds(runs: Sequence[Run], configs: Sequence[RunConfig]) -> f
 
     Args:
         runs: Finished runs, of the same network.
-        configs: The others.
+        plan: The others, each with how many there are that differ only in seed and rate.
     """
     trained = [job[0] for job in jobs_of([run.config for run in runs])]
     by_config = {run.config: run for run in runs}
@@ -63,8 +63,9 @@ def extrapolated_seconds(runs: Sequence[Run], configs: Sequence[RunConfig]) -> f
     clocked = [run for run in timed if "cpu" in run.seconds]
     lasted = sum(run.seconds[part] for run in clocked for part in ("train", "folds", "evaluate"))
     share = sum(run.seconds["cpu"] for run in clocked) / lasted if clocked else 1.0
-    work = sum(_forwarded(job[0]) * (1 + job[0].folds) for job in jobs_of(configs))
-    return share * (per_example * work + per_run * len(jobs_of(configs)))
+    jobs = {job[0]: plan[job[0]] for job in jobs_of(plan)}
+    work = sum(count * _forwarded(config) * (1 + config.folds) for config, count in jobs.items())
+    return share * (per_example * work + per_run * sum(jobs.values()))
 
 
 def estimated_seconds(configs: Sequence[RunConfig]) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from statistics import fmean
 
 from oddkout.checks import Number
@@ -69,12 +70,12 @@ class Evidence:
             if (chosen := _with_rate(own, self.rates[variant]))
         }
 
-    @property
+    @cached_property
     def settings(self) -> list[Setting]:
         """All settings with runs, in order."""
         return sorted({setting for setting, _ in self._runs})
 
-    @property
+    @cached_property
     def variants(self) -> list[str]:
         """All variants with runs, in the order of the table of variants."""
         found = {variant for _, variant in self._runs}

@@ -50,19 +50,11 @@ def tuning_configs(preset: Preset) -> list[RunConfig]:
     """The runs among which learning rates are chosen.
 
     Args:
-        preset: The grid; one with a single rate or without folds has nothing to choose.
+        preset: The grid.
     """
-    if len(preset.learning_rates) < 2 or not preset.folds:
-        return []
     return [
-        replace(
-            preset.config(preset.reference(data, distribution), variant),
-            learning_rate=rate,
-            seed=0,
-        )
-        for data in preset.datasets
-        for distribution in preset.distributions
-        for variant in preset.variants
+        replace(config, learning_rate=rate, seed=0)
+        for config in _references(preset)
         for rate in preset.learning_rates
     ]
 
@@ -86,6 +78,24 @@ def final_configs(preset: Preset, rates: dict[str, Number]) -> list[RunConfig]:
     ]
 
 
+def planned_counts(preset: Preset) -> dict[RunConfig, int]:
+    """How many runs a grid has of every setting and variant, whatever their rate and seed.
+
+    Args:
+        preset: The grid.
+    """
+    counts = {
+        preset.config(setting, variant): preset.seeds
+        for setting in preset.settings
+        for variant in preset.variants
+    }
+    for config in _references(preset):
+        # One of the rates on the first seed is the chosen one, which the grid has already.
+        known = counts.get(config, 1)
+        counts[config] = known + len(preset.learning_rates) - 1
+    return counts
+
+
 def planned(preset: Preset) -> list[RunConfig]:
     """The runs of a grid before anything is known: as many, at whatever rate.
 
@@ -93,3 +103,15 @@ def planned(preset: Preset) -> list[RunConfig]:
         preset: The grid.
     """
     return list(dict.fromkeys([*tuning_configs(preset), *final_configs(preset, {})]))
+
+
+def _references(preset: Preset) -> list[RunConfig]:
+    """Where learning rates are chosen; none for a single rate, or without folds to choose by."""
+    if len(preset.learning_rates) < 2 or not preset.folds:
+        return []
+    return [
+        preset.config(preset.reference(data, distribution), variant)
+        for data in preset.datasets
+        for distribution in preset.distributions
+        for variant in preset.variants
+    ]

@@ -129,6 +129,7 @@ def save_paper_figures(evidence: Evidence, folder: Path) -> tuple[list[Path], di
             for ending in ("png", "svg"):
                 paths.append(folder / f"figure-{figure.name}.{ending}")
                 drawn.savefig(paths[-1], metadata={"Date": None} if ending == "svg" else None)
+                drawn.set_layout_engine("none")  # it is laid out; doing so again costs most
     return paths, absent
 
 

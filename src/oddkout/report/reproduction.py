@@ -8,6 +8,7 @@ from oddkout.experiments.claims import judged
 from oddkout.experiments.cost import spent_seconds
 from oddkout.experiments.evidence import Evidence
 from oddkout.experiments.published import TABLES
+from oddkout.report.document import Document
 from oddkout.report.paper_figures import PAPER_FIGURES, save_paper_figures
 from oddkout.report.paper_tables import paper_table_json
 from oddkout.report.results import results_document
@@ -30,14 +31,14 @@ def reproduction_json(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def reproduction_section(evidence: Evidence, figures: Path) -> str:
+def reproduction_section(document: Document, figures: Path) -> str:
     """A section of an HTML page: tables, claims and figures, pictures inline.
 
     Args:
-        evidence: The runs.
+        document: The results.
         figures: Folder that ``save_paper_figures`` wrote to.
     """
-    parts = [results_document(evidence).html(), "<section>\n<h2>Figures</h2>\n"]
+    parts = [document.html(), "<section>\n<h2>Figures</h2>\n"]
     for figure in PAPER_FIGURES:
         file = figures / f"figure-{figure.name}.svg"
         if file.is_file():
@@ -75,6 +76,6 @@ def write_reproduction(evidence: Evidence, folder: Path) -> dict[str, str]:
     (folder / "results.md").write_text(document.markdown())
     (folder / "results.tex").write_text(document.latex())
     (folder / "results.json").write_text(json.dumps(reproduction_json(evidence), indent=1))
-    section = reproduction_section(evidence, folder)
+    section = reproduction_section(document, folder)
     (folder / "results.html").write_text(_PAGE.format(section=section))
     return absent
