@@ -10,6 +10,8 @@ import pytest
 
 from oddkout.artifact import Classifier
 from oddkout.cli import main
+from oddkout.experiments.compare import compare
+from oddkout.experiments.config import RunConfig
 from oddkout.methods import METHODS
 
 DATA = os.environ.get("ODDKOUT_DATA", "")
@@ -52,6 +54,32 @@ def test_an_out_of_fold_temperature_is_on_the_card(tmp_path):
     classifier = trained(tmp_path, "--folds", "2", "--method", "bb", updates=100)
     assert classifier.temperature not in (1.0, 0.0)
     assert classifier.details["settings"]["folds"] == 2
+
+
+def test_the_winner_of_a_comparison_can_be_trained(tmp_path, capsys):
+    runs = tmp_path / "runs"
+    recipe = RunConfig(
+        data="digits",
+        distribution="uniform",
+        train_examples=200,
+        population="uniform",
+        updates=40,
+        folds=2,
+    )
+    comparison = compare(
+        recipe, methods=["oko", "focal"], seeds=1, learning_rates=[0.05, 0.3], out=runs
+    )
+    nll = {run.config.method: run.value("nll", is_tempered=True) for run in comparison.runs}
+    best = min(nll, key=nll.__getitem__)
+    [won] = [run.config for run in comparison.runs if run.config.method == best]
+    classifier = trained(tmp_path, "--method", "best", "--from", str(runs), updates=7)
+    assert classifier.method == best
+    settings = classifier.details["settings"]
+    assert settings["learning_rate"] == won.learning_rate
+    assert (settings["updates"], settings["folds"]) == (40, 2), "the winner's, not the command's"
+    out = str(tmp_path / "other")
+    assert main(["train", "digits", "--method", "best", "--out", out]) == 2
+    assert "goes together with --from" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from oddkout.cli.source import (
 from oddkout.data import load_data
 from oddkout.experiments.fit import fit_classifier
 from oddkout.experiments.recipe import Recipe
+from oddkout.experiments.winner import winning_config
 from oddkout.methods import METHODS
 
 
@@ -45,7 +46,13 @@ def processes() -> Iterator[bool]:
 def train(
     source: Source,
     out: Annotated[Path, typer.Option(help="Folder to write the classifier to.")],
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "oko",
+    method: Annotated[
+        str, typer.Option(help=f"One of {', '.join(METHODS)}; or best, with --from.")
+    ] = "oko",
+    runs: Annotated[
+        Path | None,
+        typer.Option("--from", help="Runs of oddkout compare, whose winner --method best is."),
+    ] = None,
     k: Annotated[int | None, typer.Option(help="Number of odd classes in a set.")] = None,
     head: Annotated[
         bool | None,
@@ -95,23 +102,33 @@ def train(
         categorical=categorical or (),
         data_dir=data_dir,
     )
-    with processes() as is_first, training_progress(updates if is_first else 0) as progress:
+    recipe = Recipe(
+        model=model,
+        updates=updates,
+        examples=examples,
+        learning_rate=learning_rate,
+        dropout=dropout,
+        shift=shift,
+        flip=flip,
+        crop=crop,
+        compiled=compiled,
+    )
+    if (method == "best") != (runs is not None):
+        raise ValueError(
+            "--method best is the winner of a comparison: it goes together with --from RUNS"
+        )
+    if runs is not None:
+        won = winning_config(runs, data=source)
+        method, k, head, recipe = won.method, won.k, won.head, won.recipe
+        # A method with a temperature of its own keeps it.
+        folds = 0 if isinstance(won.how.temperature, float | int) else won.folds
+    with processes() as is_first, training_progress(recipe.updates if is_first else 0) as progress:
         classifier, report = fit_classifier(
             data,
             method=method,
             k=k,
             head=head,
-            recipe=Recipe(
-                model=model,
-                updates=updates,
-                examples=examples,
-                learning_rate=learning_rate,
-                dropout=dropout,
-                shift=shift,
-                flip=flip,
-                crop=crop,
-                compiled=compiled,
-            ),
+            recipe=recipe,
             folds=folds,
             validation_fraction=validation,
             seed=seed,
@@ -125,4 +142,4 @@ def train(
     if is_json:
         print(json.dumps({"model": str(out)} | report.to_dict()))
     else:
-        print(f"{report}\n\nwritten to {out}")
+        print(f"{report}\n\ntrained by {method}, written to {out}")

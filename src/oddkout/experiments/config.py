@@ -82,6 +82,11 @@ class RunConfig(Recipe):
         return chosen_method(self.method, k=self.k, head=self.head)
 
     @property
+    def recipe(self) -> Recipe:
+        """How it is trained, data, method and seed apart."""
+        return Recipe(**{part.name: getattr(self, part.name) for part in fields(Recipe)})
+
+    @property
     def training(self) -> "RunConfig":
         """The config without what comes after training: runs that agree in it train once."""
         return replace(self, method=_trains_like(self.method))
