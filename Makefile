@@ -7,7 +7,7 @@ FLAX := .venv-flax
 .PHONY: demo test test-flax flax-environment lint bench constraints clean
 
 demo: $(INSTALLED)  ## the main job on embedded data
-	$(BIN)/python examples/digits.py
+	$(BIN)/oddkout compare --out runs/demo
 
 # One thread a process: two processes on two cores beat two threads in one.
 test: $(INSTALLED)  ## all tests
