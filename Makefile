@@ -1,10 +1,10 @@
-# Two commands do everything, set-up included: `make demo` and `make test`.
+# Three commands do everything, set-up included: `make demo`, `make test` and `make docs`.
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 FLAX := .venv-flax
 
-.PHONY: demo test test-flax flax-environment lint bench constraints clean
+.PHONY: demo test test-flax flax-environment lint docs bench constraints clean
 
 demo: $(INSTALLED)  ## the main job on embedded data
 	$(BIN)/oddkout compare --out runs/demo
@@ -15,12 +15,16 @@ test: $(INSTALLED)  ## all tests
 
 test-flax: $(FLAX)/.installed  ## tests of oddkout.flax, with JAX
 	$(FLAX)/bin/python -c 'import flax, jax'
-	OMP_NUM_THREADS=1 $(FLAX)/bin/python -m pytest -q tests/test_flax.py
+	OMP_NUM_THREADS=1 $(FLAX)/bin/python -m pytest -q tests/test_flax.py \
+		'tests/test_documentation.py::test_every_block_of_the_page_runs[docs/flax.md]'
 
 lint: $(INSTALLED)  ## format, rules, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+docs: $(INSTALLED)  ## the documentation site, in site/; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(INSTALLED)  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/core.py

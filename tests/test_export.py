@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import zipfile
@@ -423,11 +422,3 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert text in error
     assert error.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_blocks_of_the_documentation_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    text = (SOURCE.parent / "docs" / "export.md").read_text()
-    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
-        exec(block, {})
-    assert "opset 18" in capsys.readouterr().out

@@ -1,8 +1,6 @@
 """The set-sum head and loss for JAX agree with those for PyTorch; skipped without JAX."""
 
 import doctest
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,12 +34,6 @@ def test_examples_in_the_documentation_hold():
         results = doctest.testmod(oko_flax)
     assert results.attempted > 5
     assert results.failed == 0
-
-
-def test_the_blocks_of_the_documentation_run():
-    text = (Path(__file__).parents[1] / "docs" / "flax.md").read_text()
-    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
-        exec(block, {})
 
 
 def test_sets_are_those_of_the_class_index():
