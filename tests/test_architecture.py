@@ -96,6 +96,7 @@ def test_import_adds_less_than_0_3_s_to_torch_and_no_extra():
         "rich",
         "jinja2",
         "ray",
+        "submitit",
         "pandas",
         "scipy",
         "mpmath",

@@ -1,5 +1,6 @@
 """Executors: the same runs everywhere, whatever dies on the way."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -113,8 +114,12 @@ def test_a_plain_script_may_use_processes_and_they_end_when_it_is_killed(tmp_pat
         assert workers
     finally:
         driver.send_signal(signal.SIGKILL)
-        driver.communicate()
-    assert psutil.wait_procs(workers, timeout=30)[1] == []
+        driver.wait()
+        driver.stdout.close()
+    alive = psutil.wait_procs(workers, timeout=30)[1]
+    for worker in alive:
+        worker.kill()
+    assert alive == []
 
 
 def test_submitit_finishes_a_grid_and_names_what_died(tmp_path, expected, monkeypatch):
@@ -185,6 +190,13 @@ def test_a_job_that_ray_loses_for_good_has_failed(cluster):
     executor = RayExecutor(cluster.address, retries=0, perform=perform_or_die)
     lost = next(executor(seeds(13)))[0]
     assert lost.reason.startswith("Ray lost it for good: WorkerCrashedError")
+
+    import ray
+
+    assert ray.is_initialized(), "for the next call"
+    del executor
+    gc.collect()  # the error that Ray raised holds the frame that it was raised in
+    assert not ray.is_initialized(), "the connection ends with its executor"
 
 
 def wait_for(condition, seconds=120):

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import weakref
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ class RayExecutor:
 
     Args:
         address: Address of a cluster, such as ``"10.0.0.1:6379"`` or ``"auto"``; one on this
-            machine is started, and stopped afterwards, if not given.
+            machine is started if not given. It, or the connection, ends with the executor.
         processes: Number of jobs at a time on a cluster that is started; as many as cores if not
             given.
         retries: How often a job that was lost is begun again.
@@ -49,8 +50,7 @@ class RayExecutor:
         """
         import ray
 
-        is_ours = not ray.is_initialized()
-        if is_ours:
+        if not ray.is_initialized():
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing goes over the network
             ray.init(
                 address=self.address or "local",
@@ -59,6 +59,7 @@ class RayExecutor:
                 logging_level=logging.ERROR,
                 log_to_driver=False,
             )
+            weakref.finalize(self, ray.shutdown)
         pending = []
         try:
             task = ray.remote(num_cpus=1, max_retries=self.retries)(_performed)
@@ -77,8 +78,6 @@ class RayExecutor:
         finally:
             for reference in pending:
                 ray.cancel(reference, force=True)
-            if is_ours:
-                ray.shutdown()
 
 
 def _performed(perform: Performer, job: Job) -> list[Run]:
