@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
+from oddkout.cli.execution import Address, Processes, RetryFailed, Where, executor_named
 from oddkout.cli.progress import grid_progress
 from oddkout.cli.recipe import Dropout, Examples, Model, Updates
 from oddkout.cli.source import Categorical, ImageSize, Json, Target, Test, TestSize
 from oddkout.data import KNOWN
 from oddkout.experiments.compare import LEARNING_RATES, compare
 from oddkout.experiments.config import RunConfig
-from oddkout.experiments.executors.local import LocalExecutor
 from oddkout.methods import METHODS
 from oddkout.report.tables import comparison_json, comparison_text
 
@@ -50,9 +50,10 @@ def compare_methods(
     folds: Annotated[
         int, typer.Option(help="Folds for tuning and for the temperature.")
     ] = RunConfig.folds,
-    processes: Annotated[
-        int | None, typer.Option(help="Runs at a time; as many as cores if not given.")
-    ] = None,
+    executor: Where = "local",
+    address: Address = None,
+    processes: Processes = None,
+    retry_failed: RetryFailed = False,
     target: Target = None,
     test: Test = None,
     test_size: TestSize = 0.2,
@@ -64,7 +65,8 @@ def compare_methods(
 
     Example: oddkout compare patients.csv --target diagnosis --out patients-runs
 
-    Interrupted or killed, the same command goes on. It ends with 1 if a method failed.
+    Interrupted or killed, the same command goes on. It ends with 1 if a method failed; what failed
+    is tried again with --retry-failed alone.
     """
     is_known = source in KNOWN
     if distribution is None:
@@ -104,7 +106,8 @@ def compare_methods(
             seeds=seeds,
             learning_rates=[float(rate) for rate in _listed(learning_rates)],
             out=out,
-            executor=LocalExecutor(processes),
+            retries_failed=retry_failed,
+            executor=executor_named(executor, address=address, processes=processes, folder=out),
             progress=progress,
         )
     page = _page(out)

@@ -1,0 +1,281 @@
+"""``oddkout compare``: killed, interrupted, failed and gone on with, it comes to the same table."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import psutil
+import pytest
+from grids import SMALL, here, perform_nothing, within
+
+from oddkout import load_data
+from oddkout.cli import compare as command
+from oddkout.cli import main
+from oddkout.experiments.compare import compare
+from oddkout.experiments.store import RunStore
+from oddkout.report.tables import comparison_json
+
+SMALL_OPTIONS = ["--model", "mlp", "--updates", "20", "--folds", "2"]
+
+
+def environment():
+    return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+
+
+def times(folder):
+    """When every run was written."""
+    return {file.parent.name: file.stat().st_mtime_ns for file in folder.glob("[!.]*/run.json")}
+
+
+@pytest.fixture(autouse=True)
+def limit():
+    """No test waits for ever."""
+    with within(600):
+        yield
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """The command without processes; the list holds every job that was performed."""
+    performed = []
+
+    def executor(jobs):
+        for runs in here(jobs):
+            performed.append(tuple(run.config for run in runs))
+            yield runs
+
+    monkeypatch.setattr(command, "executor_named", lambda *_, **__: executor)
+    return performed
+
+
+# Everything is imported once, and processes are forked from here instead of spawned: else ten
+# drivers would spend a minute on imports. All else is the command as it is.
+TEN_KILLS = """
+import json, multiprocessing, os, random, signal, sys, time
+from contextlib import redirect_stdout
+from pathlib import Path
+import psutil
+from grids import SMALL
+from oddkout.cli import main
+from oddkout.experiments.executors import local
+from oddkout.experiments.perform import perform
+
+fork = multiprocessing.get_context("fork")
+local.mp.get_context = lambda name: fork
+perform([SMALL])  # imports what training imports
+
+folder, random = Path(sys.argv[1]), random.Random(int(sys.argv[2]))
+options = "compare --model mlp --updates 5 --folds 2 --methods vanilla,bb,bb+ts --seeds 4"
+options += " --learning-rates 0.1,0.2 --processes 2 --json --out"
+
+def start(name):
+    driver = os.fork()
+    if driver == 0:
+        try:
+            with (folder / f"{name}.json").open("w") as out, redirect_stdout(out):
+                code = main([*options.split(), str(folder / name)])
+            os._exit(code)
+        except BaseException as error:
+            print(error, file=sys.stderr)
+            os._exit(99)
+    return driver
+
+def times(name):
+    files = (folder / name).glob("[!.]*/run.json")
+    return {file.parent.name: file.stat().st_mtime_ns for file in files}
+
+def ended(driver):
+    return os.waitstatus_to_exitcode(os.waitpid(driver, 0)[1])
+
+began = time.monotonic()
+code = ended(start("whole"))
+assert code == 0, code
+pause = (time.monotonic() - began) / len(times("whole"))
+
+known, kills = {}, 0
+for _ in range(10):
+    driver = start("killed")
+    goal = len(known) + random.choice([0, 0, 0, 1])
+    while len(times("killed")) < goal and not os.waitid(
+        os.P_PID, driver, os.WEXITED | os.WNOHANG | os.WNOWAIT
+    ):
+        time.sleep(0.005)
+    time.sleep(random.uniform(0, 0.7 * pause))
+    workers = psutil.Process(driver).children(recursive=True)
+    os.kill(driver, signal.SIGKILL)
+    kills += ended(driver) == -signal.SIGKILL
+    assert psutil.wait_procs(workers, timeout=60)[1] == [], "workers outlive their driver"
+    now = times("killed")
+    assert known.items() <= now.items(), "a finished run was lost or written again"
+    known = now
+
+code = ended(start("killed"))
+assert code == 0, code
+assert known.items() <= times("killed").items()
+assert times("killed").keys() == times("whole").keys()
+print(json.dumps({"kills": kills, "before the last start": len(known)}))
+"""
+
+
+def test_killed_ten_times_it_comes_to_the_same_table_and_repeats_nothing(tmp_path):
+    answer = subprocess.run(
+        [sys.executable, "-c", TEN_KILLS, tmp_path, "0"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert (tmp_path / "killed.json").read_text() == (tmp_path / "whole.json").read_text()
+    assert len(json.loads((tmp_path / "whole.json").read_text())["methods"]) == 3
+    assert json.loads(answer.stdout)["kills"] == 10, "all ten found a driver at work"
+
+
+def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
+    tmp_path, in_this_process, capsys
+):
+    options = ["--methods", "vanilla,bb,bb+ts", "--seeds", "2", "--learning-rates", "0.1,0.2"]
+    options += ["--processes", "1", "--json", "--out", str(tmp_path / "runs")]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "oddkout", "compare", *SMALL_OPTIONS, *options],
+        env=environment(),
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        while not times(tmp_path / "runs"):
+            assert driver.poll() is None, driver.stderr.read()
+            time.sleep(0.02)
+        workers = psutil.Process(driver.pid).children(recursive=True)
+        os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: to all of its processes
+        out, err = driver.communicate(timeout=60)
+    finally:
+        driver.kill()
+        driver.communicate()
+    assert (driver.returncode, out, err) == (130, "", "oddkout: interrupted\n")
+    assert workers
+    assert psutil.wait_procs(workers, timeout=30)[1] == []
+    kept = times(tmp_path / "runs")
+
+    assert main(["compare", *SMALL_OPTIONS, *options]) == 0
+    assert kept.items() <= times(tmp_path / "runs").items()
+    whole = compare(
+        SMALL,
+        methods=["vanilla", "bb", "bb+ts"],
+        seeds=2,
+        learning_rates=[0.1, 0.2],
+        out=tmp_path / "whole",
+        executor=here,
+    )
+    found = json.loads(capsys.readouterr().out)
+    del found["config"]
+    assert found == comparison_json(whole), "processes or none, interrupted or not"
+
+
+def test_a_method_that_diverges_is_shown_as_failed_and_tried_again_on_request(
+    tmp_path, in_this_process, capsys, monkeypatch
+):
+    def run(*options):
+        capsys.readouterr()
+        in_this_process.clear()
+        everything = ["compare", *SMALL_OPTIONS, "--seeds", "1", "--out", str(tmp_path), *options]
+        return main(everything), capsys.readouterr().out
+
+    code, text = run("--methods", "vanilla,bb", "--learning-rates", "1e30")
+    assert code == 1
+    assert "vanilla     failed: training stopped at update" in text
+    assert text.endswith("Every method failed. Look at the reasons.\n")
+
+    failing = {"is_on": True}
+    train = command.RunConfig.train
+
+    def train_badly(self, *arguments, **options):
+        if failing["is_on"] and self.method == "bb":
+            raise MemoryError("9 GiB could not be had")
+        return train(self, *arguments, **options)
+
+    monkeypatch.setattr(command.RunConfig, "train", train_badly)
+    options = ["--methods", "vanilla,bb", "--learning-rates", "0.1"]
+    code, text = run(*options)
+    assert code == 1
+    assert "bb          failed: MemoryError: 9 GiB could not be had\n" in text
+    assert "vanilla has the highest mean accuracy" in text
+    before = times(tmp_path)
+
+    failing["is_on"] = False
+    assert run(*options) == (1, text), "it stays failed"
+    assert in_this_process == []
+    code, text = run(*options, "--retry-failed")
+    assert code == 0
+    assert "failed" not in text
+    assert [job[0].method for job in in_this_process] == ["bb"]
+    after = times(tmp_path)
+    assert len(before.items() & after.items()) == len(before) - 1, "nothing else was touched"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["nowhere.csv", "--target", "y"], "there is no file nowhere.csv"),
+        (["digit"], "did you mean digits?"),
+        (["--model", "mlpp"], "mlpp"),
+        (["--folds", "1"], "must be at least 2, got 1"),
+        (["--methods", "vanila"], "method must be one of"),
+        (["--learning-rates", "0.1,fast"], "could not convert string to float: 'fast'"),
+        (["--seeds", "0"], "seeds must be at least 1, got 0"),
+        (["--processes", "0"], "processes must be at least 1, got 0"),
+        (["--executor", "moon"], "--executor must be one of 'local', 'ray', 'slurm', got 'moon'"),
+        (["--address", "auto"], "--address is that of a Ray cluster, got it with --executor local"),
+    ],
+)
+def test_bad_input_ends_with_2_and_one_line_and_leaves_no_runs(tmp_path, capsys, options, message):
+    assert main(["compare", *options, "--out", str(tmp_path / "runs")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_damaged_run_ends_with_2_and_its_name(tmp_path, in_this_process, capsys):
+    options = [*SMALL_OPTIONS, "--methods", "vanilla", "--seeds", "1", "--learning-rates", "0.1"]
+    assert main(["compare", *options, "--out", str(tmp_path)]) == 0
+    file = next(tmp_path.glob("*/run.json"))
+    file.write_text(file.read_text()[:100])
+    capsys.readouterr()
+    assert main(["compare", *options, "--out", str(tmp_path)]) == 2
+    assert str(file) in capsys.readouterr().err
+
+
+def test_own_data_that_have_moved_are_the_same_runs_and_changed_ones_are_not(
+    tmp_path, monkeypatch, capsys
+):
+    performed = []
+
+    def executor(jobs):
+        for job in jobs:
+            performed.append(job[0])
+            yield perform_nothing(job)
+
+    monkeypatch.setattr(command, "executor_named", lambda *_, **__: executor)
+    data = load_data("digits")
+    np.savez(tmp_path / "own.npz", x=data.x_test, y=data.y_test)
+    options = ["--methods", "vanilla", "--seeds", "2", "--learning-rates", "0.1"]
+    monkeypatch.chdir(tmp_path)
+    out = ["--out", str(tmp_path / "runs")]
+    assert main(["compare", "own.npz", *options, *out]) == 0
+    assert len(performed) == 2
+    assert performed[0].data == str(tmp_path / "own.npz")
+    (tmp_path / "there").mkdir()
+    (tmp_path / "own.npz").rename(tmp_path / "there" / "mine.npz")
+    assert main(["compare", "there/mine.npz", *options, *out]) == 0
+    assert len(performed) == 2
+    np.savez(tmp_path / "there" / "mine.npz", x=data.x_test, y=data.y_test[::-1])
+    assert main(["compare", "there/mine.npz", *options, *out]) == 0
+    assert len(performed) == 4
+    assert len(RunStore(tmp_path / "runs").runs()) == 4
