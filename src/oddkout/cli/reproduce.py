@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from oddkout.cli.execution import Address, Processes, Where, executor_named
 from oddkout.cli.progress import grid_progress
 from oddkout.cli.source import Json
 from oddkout.experiments.claims import judged
 from oddkout.experiments.cost import estimated_seconds
 from oddkout.experiments.evidence import Evidence
-from oddkout.experiments.executors.local import LocalExecutor
 from oddkout.experiments.lines import CommittedStore, merge_lines, read_lines
 from oddkout.experiments.presets import PRESETS, Preset, preset_named
 from oddkout.experiments.reproduce import planned, reproduce
@@ -61,9 +61,9 @@ def reproduce_paper(
     is_claims: Annotated[
         bool, typer.Option("--claims", help="Perform nothing; print the ledger of claims.")
     ] = False,
-    processes: Annotated[
-        int | None, typer.Option(help="Runs at a time; as many as cores if not given.")
-    ] = None,
+    executor: Where = "local",
+    address: Address = None,
+    processes: Processes = None,
     is_json: Json = False,
 ) -> int:
     """Reproduce the paper: its tables and figures from runs, and what becomes of its claims.
@@ -88,7 +88,12 @@ def reproduce_paper(
         return _print_plan(grid, store, is_json=is_json)
     if not (is_report or is_claims):
         with grid_progress() as progress:
-            reproduce(grid, store, executor=LocalExecutor(processes), progress=progress)
+            reproduce(
+                grid,
+                store,
+                executor=executor_named(executor, address=address, processes=processes, folder=out),
+                progress=progress,
+            )
     evidence = Evidence(store.all_runs(has_predictions=not is_claims), _judging(grid))
     if is_claims:
         ledger = judged(evidence)
