@@ -329,6 +329,13 @@ def test_the_rate_with_the_lowest_out_of_fold_nll_counts_and_no_other():
         assert found.by_seed([TEN_SHOT], "oko", measure("accuracy")) == {0: 0.9, 1: 0.9}
 
 
+def test_of_the_same_run_the_one_with_folds_counts():
+    with_folds = made_up(TEN_SHOT, "oko")
+    without = replace(with_folds, config=replace(with_folds.config, folds=0), out_of_fold={})
+    for runs in ([with_folds, without], [without, with_folds]):
+        assert Evidence(runs, PRESETS["paper"]).runs(TEN_SHOT, "oko") == [with_folds]
+
+
 def test_runs_of_another_recipe_are_no_evidence():
     run = made_up(TEN_SHOT, "oko")
     other = replace(run, config=replace(run.config, dropout=0.0))
