@@ -1,6 +1,7 @@
 """Runs with predictions out of thin air, for tests of what is made of runs."""
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 
@@ -81,14 +82,16 @@ def fake_executor(*, is_failing=lambda config: False, **how):
 
 def fill(folder, *, methods, seeds=3, setting=SETTING, rates=RATES, **how):
     """A folder of runs as ``compare`` leaves it, and the comparison that it returned."""
-    comparison = oko.compare(
-        setting,
-        methods=methods,
-        seeds=seeds,
-        learning_rates=rates,
-        out=folder,
-        executor=fake_executor(**how),
-    )
+    module = "oddkout.experiments.compare"  # synthetic runs need no data that are there
+    with mock.patch(f"{module}.check"), mock.patch(f"{module}.identified", lambda given: given):
+        comparison = oko.compare(
+            setting,
+            methods=methods,
+            seeds=seeds,
+            learning_rates=rates,
+            out=folder,
+            executor=fake_executor(**how),
+        )
     return RunStore(folder), comparison
 
 

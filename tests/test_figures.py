@@ -132,12 +132,12 @@ def test_of_many_classes_the_worst_are_shown(ax):
 
 
 def test_the_style_is_colour_blind_safe_legible_and_leaves_no_trace():
-    """The colours of Okabe and Ito, at their published values."""
+    """The colours of Okabe and Ito, at their published values, and a grey for an eighth line."""
     before = dict(mpl.rcParams)
     published = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"}
     with figures.style():
         colours = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
-        assert {f"#{colour.removeprefix('#')}" for colour in colours} == published
+        assert {f"#{colour.removeprefix('#')}" for colour in colours} == published | {"#7F7F7F"}
         assert mpl.rcParams["xtick.labelsize"] >= 7
         assert mpl.rcParams["figure.figsize"][0] == 3.3
     assert dict(mpl.rcParams) == before

@@ -379,7 +379,7 @@ def test_the_command_of_the_report_reads_the_same_runs(filled, monkeypatch, caps
         raise AssertionError(f"{len(jobs)} jobs are missing")
         yield
 
-    monkeypatch.setattr("oddkout.cli.compare.LocalExecutor", lambda processes: refuse)
+    monkeypatch.setattr("oddkout.cli.execution.LocalExecutor", lambda processes: refuse)
     assert main([*arguments_of(command), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     expected = json.loads(json.dumps(comparison_json(comparison)))
@@ -401,7 +401,6 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
     setting = replace(SETTING, **changes)
     store, comparison = fill(tmp_path, methods=["vanilla", "oko"], seeds=2, setting=setting)
     seen = []
-    monkeypatch.setattr("oddkout.cli.compare.fingerprint", lambda path: setting.fingerprint)
     monkeypatch.setattr("oddkout.cli.compare._page", lambda out: None)
 
     def spy(config, **told):
@@ -411,7 +410,7 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
     monkeypatch.setattr("oddkout.cli.compare.compare", spy)
     main(arguments_of(reproducing_command(comparison, out=store.folder)))
     [(config, told)] = seen
-    assert replace(config, learning_rate=0.1) == replace(setting, learning_rate=0.1)
+    assert replace(config, learning_rate=0.1) == replace(setting, learning_rate=0.1, fingerprint="")
     assert told["methods"] == ["vanilla", "oko"]
     assert (told["seeds"], told["learning_rates"]) == (2, [0.1, 0.2])
 

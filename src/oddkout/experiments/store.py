@@ -83,9 +83,13 @@ class RunStore:
             raise FileNotFoundError(f"there is no folder of runs {self.folder}")
         found = []
         for place in sorted(path.parent for path in self.folder.glob(f"*/{_RUN}")):
-            if not place.name.startswith("."):
-                with suppress(FileNotFoundError):  # forgotten since
-                    found.append(_read(place, has_predictions=has_predictions))
+            if place.name.startswith("."):
+                continue
+            try:
+                found.append(_read(place, has_predictions=has_predictions))
+            except (FileNotFoundError, ValueError):
+                if place.is_dir():  # else it has been forgotten since
+                    raise
         return found
 
     def missing(self, configs: Iterable[RunConfig]) -> list[RunConfig]:
