@@ -85,6 +85,15 @@ def test_runs_on_disk_give_the_comparison_that_compare_returned(tmp_path, rates,
     assert configs(found.runs) == configs(returned.runs)
     assert configs(found.tuning) == configs(returned.tuning)
     assert len(found.runs) == 4 * 3
+    if folds:
+        for method, runs in found.by_method.items():
+            nll = {
+                run.config.learning_rate: run.out_of_fold["nll"]
+                for run in found.tuning
+                if run.config.method == method and not run.has_failed
+            }
+            assert len(nll) == 3 - (method == "focal")
+            assert {nll[run.config.learning_rate] for run in runs} == {min(nll.values())}
     assert not found.unpaired
     assert comparison_json(found) == comparison_json(returned)
     assert found.failed == {}
