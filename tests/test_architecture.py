@@ -78,8 +78,8 @@ def test_every_module_has_its_layer():
 
 def test_import_adds_less_than_0_3_s_to_torch_and_no_extra():
     program = (
-        "import time, torch, sys; before = set(sys.modules); start = time.perf_counter()\n"
-        "import oddkout; print(time.perf_counter() - start)\n"
+        "import time, torch, sys; before = set(sys.modules); start = time.process_time()\n"
+        "import oddkout; print(time.process_time() - start)\n"
         "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
     )
     answers = [
