@@ -39,7 +39,10 @@ def keyed_globals(*key: int, device: torch.device) -> Iterator[None]:
     """
     devices = [] if device.type == "cpu" else [device]
     with torch.random.fork_rng(devices=devices, device_type=_forked(device)):
-        torch.manual_seed(_seed_of(key))
+        # Not torch.manual_seed, which notes a stack trace for a GPU that may be used some day.
+        torch.default_generator.manual_seed(_seed_of(key))
+        if device.type == "cuda":
+            torch.cuda.manual_seed(_seed_of(key))
         yield
 
 
