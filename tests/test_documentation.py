@@ -92,12 +92,15 @@ def test_every_block_of_the_page_runs(page, subtests):
 
 
 def run_commands(block):
-    """Run what a reader types, with fewer updates where a whole training would take long."""
+    """Run what a reader types, less of it where a whole training or comparison would take long."""
     from oddkout.cli import main
 
     for command in commands(block):
         if command[0] == "train" and "--updates" not in command:
             command += ["--updates", "50"]
+        if command[0] == "compare":
+            command += ["--methods", "vanilla,oko", "--seeds", "1", "--learning-rates", "0.1"]
+            command += ["--updates", "20", "--folds", "2"]
         assert main(command) == 0, f"oddkout {shlex.join(command)}"
 
 

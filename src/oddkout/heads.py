@@ -64,8 +64,9 @@ def with_odd_head(
     Example:
         >>> import torch
         >>> model = with_odd_head(nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 3)))
-        >>> [tuple(logits.shape) for logits in model.train()(torch.zeros(2, 5))]
-        [(2, 3), (2, 3)]
+        >>> logits, odd_logits = model.train()(torch.zeros(2, 5))
+        >>> tuple(logits.shape), tuple(odd_logits.shape)
+        ((2, 3), (2, 3))
         >>> tuple(model.eval()(torch.zeros(2, 5)).shape)
         (2, 3)
     """

@@ -14,7 +14,7 @@ from oddkout.checks import Labels, Matrix, at_least, class_labels
 class CrossFittedTemperature(NamedTuple):
     """A temperature for the model trained on all data, and what it was worth.
 
-    Args:
+    Attributes:
         calibrator: Fitted on all out-of-fold logits; for the model that is trained on all data.
         logits: The out-of-fold logits, each fold scaled by the temperature of the other folds: to
             be evaluated without having been fitted.

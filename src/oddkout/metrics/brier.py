@@ -50,8 +50,8 @@ def brier_decomposition(
         One prediction for all has no resolution; its reliability is 2 * (0.75 - 0.5) ** 2.
 
         >>> parts = brier_decomposition([[0.75, 0.25]] * 4, [0, 0, 1, 1])
-        >>> [round(part.item(), 4) for part in parts]
-        [0.5, 0.0, 0.125, 0.0]
+        >>> tuple(round(part.item(), 4) for part in parts)
+        (0.5, 0.0, 0.125, 0.0)
     """
     predictions = read(probs=probs, logits=logits, labels=labels)
     sums = classwise_bin_sums(predictions, bins=bins)
