@@ -9,9 +9,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import psutil
 import pytest
 from grids import SMALL, here, perform_nothing, within
+from PIL import Image
 
 from oddkout import load_data
 from oddkout.cli import compare as command
@@ -60,6 +62,7 @@ import json, multiprocessing, os, random, signal, sys, time
 from contextlib import redirect_stdout
 from pathlib import Path
 import psutil
+from PIL import Image
 from grids import SMALL
 from oddkout.cli import main
 from oddkout.experiments.executors import local
@@ -283,3 +286,42 @@ def test_own_data_that_have_moved_are_the_same_runs_and_changed_ones_are_not(
     assert main(["compare", "there/mine.npz", *options, *out]) == 0
     assert len(performed) == 4
     assert len(RunStore(tmp_path / "runs").runs()) == 4
+
+
+BRIEF = ["--methods", "vanilla,oko", "--seeds", "1", "--learning-rates", "0.1"]
+BRIEF += ["--updates", "20", "--folds", "2", "--model", "mlp"]
+
+
+def test_a_table_with_a_rare_class_and_missing_values_goes_to_a_report(tmp_path, in_this_process):
+    """2,000 rows, classes as words, 1 : 50, cells missing in both kinds of columns."""
+    rng = np.random.default_rng(0)
+    rows, rare = 2000, 39
+    kind = np.repeat(["healthy", "ill"], [rows - rare, rare])
+    frame = pd.DataFrame(rng.normal(size=(rows, 3)), columns=["age", "dose", "marker"])
+    frame["marker"] += 2 * (kind == "ill")
+    frame.loc[rng.random(rows) < 0.1, "dose"] = np.nan
+    frame["site"] = rng.choice(["north", "south", None], rows)
+    frame["diagnosis"] = kind
+    frame.sample(frac=1, random_state=0).to_csv(tmp_path / "patients.csv", index=False)
+    out = tmp_path / "runs"
+    table = str(tmp_path / "patients.csv")
+    assert main(["compare", table, "--target", "diagnosis", "--out", str(out), *BRIEF]) == 0
+    page = (out / "report.html").read_text()
+    assert "healthy" in page
+    assert "missing cells were imputed" in page
+    [run, *_] = RunStore(out).runs(has_predictions=True)
+    assert sum(run.train_counts) + len(run.labels) == rows
+    assert run.train_counts[0] / run.train_counts[1] == pytest.approx(50, rel=0.05)
+
+
+def test_a_folder_of_images_goes_to_a_report(tmp_path, in_this_process):
+    rng = np.random.default_rng(0)
+    for number, name in enumerate(["cat", "dog"]):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        for i in range(20 + 10 * number):
+            pixels = rng.integers(0, 120, (20, 20, 3)) + 100 * number
+            Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / f"images/{name}/{i}.png")
+    out = tmp_path / "runs"
+    assert main(["compare", str(tmp_path / "images"), "--out", str(out), *BRIEF]) == 0
+    assert "dog" in (out / "report.html").read_text()
+    assert [run.value("accuracy") for run in RunStore(out).runs()] > [0.9, 0.9]

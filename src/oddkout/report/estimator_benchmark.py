@@ -9,7 +9,7 @@ from oddkout.report.paper_tables import shown
 
 _METRICS = {
     "accuracy": "accuracy",
-    "balanced accuracy": "balanced accuracy",
+    "balanced_accuracy": "balanced accuracy",
     "nll": "NLL",
     "ece": "ECE",
 }
