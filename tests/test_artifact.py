@@ -198,7 +198,7 @@ def test_images_go_from_folder_to_probabilities(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["train", "digits", "--method", "best", "--out", "m"], "method must be one of 'vanilla'"),
+        (["train", "digits", "--method", "okko", "--out", "m"], "method must be one of 'vanilla'"),
         (["train", "digits"], "Missing option '--out'"),
         (["predict", "nowhere", "x.csv"], "there is no classifier in nowhere"),
     ],
