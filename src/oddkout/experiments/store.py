@@ -18,6 +18,7 @@ from oddkout.experiments.run import Run
 _RUN, _PREDICTIONS = "run.json", "predictions.npz"
 # A temporary folder of this age belongs to a process that was killed.
 _OLD_SECONDS = 3600
+_ATTEMPTS = 5
 
 
 class RunStore:
@@ -81,16 +82,13 @@ class RunStore:
         """
         if not self.folder.is_dir():
             raise FileNotFoundError(f"there is no folder of runs {self.folder}")
-        found = []
-        for place in sorted(path.parent for path in self.folder.glob(f"*/{_RUN}")):
-            if place.name.startswith("."):
-                continue
-            try:
-                found.append(_read(place, has_predictions=has_predictions))
-            except (FileNotFoundError, ValueError):
-                if place.is_dir():  # else it has been forgotten since
-                    raise
-        return found
+        places = sorted(path.parent for path in self.folder.glob(f"*/{_RUN}"))
+        found = [
+            _read_if_there(place, has_predictions=has_predictions)
+            for place in places
+            if not place.name.startswith(".")
+        ]
+        return [run for run in found if run is not None]
 
     def missing(self, configs: Iterable[RunConfig]) -> list[RunConfig]:
         """Those of the configs that are not here yet, each once.
@@ -140,6 +138,21 @@ def _on_disk(file: int) -> None:
     """
     with suppress(OSError):
         os.fsync(file)
+
+
+def _read_if_there(place: Path, *, has_predictions: bool) -> Run | None:
+    """Read one run; none if it has been forgotten since.
+
+    One that was forgotten and written again while it was read is read again.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return _read(place, has_predictions=has_predictions)
+        except (FileNotFoundError, ValueError):
+            if not place.is_dir():
+                return None
+            time.sleep(0.01)
+    return _read(place, has_predictions=has_predictions)
 
 
 def _read(place: Path, *, has_predictions: bool) -> Run:
