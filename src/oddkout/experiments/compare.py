@@ -17,7 +17,7 @@ from oddkout.experiments.store import RunStore
 from oddkout.experiments.tuning import perform_tuned
 from oddkout.methods import METHODS
 
-LEARNING_RATES = (0.05, 0.1, 0.2)
+LEARNING_RATES = (0.1, 0.2)
 
 
 def compare(
