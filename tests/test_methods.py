@@ -23,7 +23,7 @@ def test_the_paper_and_its_controls_are_all_there():
 @pytest.mark.parametrize("name", METHODS)
 def test_batches_are_a_function_of_seed_and_update(name):
     first, again, other = objective(name), objective(name), objective(name, seed=1)
-    for update in (5, 0, 3):
+    for update in (5, 0, 70, 3, 40):  # of several blocks, in any order
         batch, sets = first.draw(update)
         batch_again, sets_again = again.draw(update)
         assert torch.equal(batch, batch_again)

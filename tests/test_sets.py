@@ -93,6 +93,19 @@ def test_every_pool_is_equally_likely_given_its_classes():
     assert_drawn_from(probability, (sorted(pool.tolist()) for pool in drawn))
 
 
+def test_pools_drawn_together_are_as_likely_as_one_by_one():
+    labels = [0, 0, 0, 0, 1, 1, 1, 2]
+    members = examples_by_class(labels)
+    choices = product(*(combinations(own, min(2, len(own))) for own in members.values()))
+    pools = [tuple(sorted(sum(choice, ()))) for choice in choices]
+    index = ClassIndex(labels, singletons="repeat")
+    drawn = index.draw_pools(pools=4000, per_class=2, generator=generator(5))
+    assert_drawn_from({pool: 1 / len(pools) for pool in pools}, drawn.sort(dim=1).values.tolist())
+    one, other = drawn[:-1], drawn[1:]
+    alike = (one.sort(dim=1).values == other.sort(dim=1).values).all(dim=1).double().mean().item()
+    assert abs(alike - 1 / 18) < 4 * (17 / 18 / 18 / 3999) ** 0.5, "neighbours are independent"
+
+
 def test_a_small_class_gives_all_it_has():
     labels = torch.tensor([0] * 50 + [1] * 3 + [2] * 2)
     for seed in range(20):

@@ -23,6 +23,12 @@ LABEL_SMOOTHING = 0.1
 FOCAL_GAMMA = 2.0
 PAPER_TEMPERATURE = 2.0
 
+# Examples of an update, and the sets among them where a method asks for some.
+Drawn = tuple[Int[Tensor, " batch"], Int[Tensor, "sets members"] | None]
+
+# Updates whose examples and sets are drawn at once: one by one, drawing costs several times that.
+_BLOCK = 32
+
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
@@ -159,28 +165,22 @@ class Objective:
         self._index = ClassIndex(labels, singletons=self._singletons)  # only sets need pairs
         self._per_class = max(2, round(self._examples / len(self._index.classes)))
         self._inside: ClassIndex | None = None
+        self._block = -1
+        self._drawn: list[Drawn] = []
         self._weight = class_weights(labels, classes=classes) if method.loss == "weighted" else None
 
-    def draw(self, update: int) -> tuple[Int[Tensor, " batch"], Int[Tensor, "sets members"] | None]:
+    def draw(self, update: int) -> Drawn:
         """Examples of an update, and the sets among them if it has any.
 
         Args:
             update: Number of the update, from 0.
         """
-        generator = keyed_generator(self._seed, 1, self._rank, update)
         if self.method.batches == "shuffled":
             return self._shuffled(update), None
-        if self.method.batches == "balanced":
-            return self._index.draw_examples(examples=self._examples, generator=generator), None
-        sets = self._sets or 2 * self._examples
-        if self._layout == "paper":
-            members = self._index.draw_sets(k=self.method.k, sets=sets, generator=generator)
-            pool, positions = torch.unique(members, return_inverse=True)
-            return pool, positions.view(members.shape)
-        pool = self._index.draw_balanced(per_class=self._per_class, generator=generator)
-        if self._inside is None:  # a pool lists its classes in the same order every time
-            self._inside = ClassIndex(self._labels[pool], singletons=self._singletons)
-        return pool, self._inside.draw_sets(k=self.method.k, sets=sets, generator=generator)
+        block, place = divmod(update, _BLOCK)
+        if block != self._block:
+            self._drawn, self._block = self._draw_block(block), block
+        return self._drawn[place]
 
     def loss(
         self,
@@ -224,6 +224,22 @@ class Objective:
             loss = loss + head_weight * F.cross_entropy(second, noise.to(labels.device))
         return loss
 
+    def _draw_block(self, block: int) -> list[Drawn]:
+        """What the updates of a block see, drawn together."""
+        generator = keyed_generator(self._seed, 1, self._rank, block)
+        if self.method.batches == "balanced":
+            drawn = self._index.draw_examples(examples=_BLOCK * self._examples, generator=generator)
+            return [(batch, None) for batch in torch.split(drawn, self._examples)]
+        k, sets = self.method.k, self._sets or 2 * self._examples
+        if self._layout == "paper":
+            members = self._index.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
+            return [_distinct(own) for own in torch.split(members, sets)]
+        pools = self._index.draw_pools(pools=_BLOCK, per_class=self._per_class, generator=generator)
+        if self._inside is None:  # a pool lists its classes in the same order every time
+            self._inside = ClassIndex(self._labels[pools[0]], singletons=self._singletons)
+        inside = self._inside.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
+        return list(zip(pools, torch.split(inside, sets), strict=True))
+
     def _shuffled(self, update: int) -> Int[Tensor, " batch"]:
         """The next examples of one shuffled epoch after the other, whatever divides what."""
         count = len(self._labels)
@@ -235,3 +251,9 @@ class Objective:
         ]
         first = start - epochs[0] * count
         return torch.cat(order)[first : first + self._examples]
+
+
+def _distinct(members: Int[Tensor, "sets members"]) -> Drawn:
+    """The distinct members of some sets, and the sets as positions among them."""
+    pool, positions = torch.unique(members, return_inverse=True)
+    return pool, positions.view(members.shape)

@@ -140,10 +140,27 @@ class ClassIndex:
         drawn = torch.arange(len(self.classes))
         if wanted < len(drawn):
             drawn = _distinct_below(torch.tensor([len(drawn)]), wanted, generator)[0]
-        counts = _at(self.counts, drawn)
-        member = _distinct_below(counts, per_class, generator)
-        places = _at(self._starts, drawn)[:, None] + member
-        return _at(self._by_class, places[member >= 0])
+        return self._distinct_examples(drawn, per_class, generator)
+
+    def draw_pools(
+        self, *, pools: int, per_class: int, generator: torch.Generator | None = None
+    ) -> Int[Tensor, "{pools} pool"]:
+        """Draw many pools of all classes at once, each as ``draw_balanced`` draws one.
+
+        Args:
+            pools: Number of pools.
+            per_class: Number of examples of each class; a smaller class gives all it has.
+            generator: Source of randomness; torch's global one if not given.
+
+        Example:
+            >>> index = ClassIndex([0, 0, 0, 0, 1, 1, 2, 2])
+            >>> index.draw_pools(pools=5, per_class=3).shape
+            torch.Size([5, 7])
+        """
+        at_least("pools", pools, 1)
+        at_least("per_class", per_class, 1)
+        drawn = torch.arange(len(self.classes)).repeat(pools)
+        return self._distinct_examples(drawn, per_class, generator).view(pools, -1)
 
     def draw_examples(
         self, *, examples: int, generator: torch.Generator | None = None
@@ -160,6 +177,14 @@ class ClassIndex:
         drawn = _below(len(self.classes), (examples,), generator)
         member = _below(_at(self.counts, drawn), (examples,), generator)
         return _at(self._by_class, _at(self._starts, drawn) + member)
+
+    def _distinct_examples(
+        self, drawn: Int[Tensor, " classes"], per_class: int, generator: torch.Generator | None
+    ) -> Int[Tensor, " pool"]:
+        """Different examples of each of the drawn classes, all it has of a smaller one."""
+        member = _distinct_below(_at(self.counts, drawn), per_class, generator)
+        places = _at(self._starts, drawn)[:, None] + member
+        return _at(self._by_class, places[member >= 0])
 
 
 def set_sum(logits: Tensor, sets: Tensor) -> Float[Tensor, "sets classes"]:

@@ -30,12 +30,12 @@ def cnn(
     inputs = channels
     for number, outputs in enumerate((32, 64, 128), start=1):
         layers[f"conv{number}"] = nn.Conv2d(inputs, outputs, 3, padding=1)
-        layers[f"relu{number}"] = nn.ReLU()
+        layers[f"relu{number}"] = nn.ReLU(inplace=True)
         layers[f"pool{number}"] = nn.AvgPool2d(2)
         inputs = outputs
     layers["flatten"] = nn.Flatten()
     layers["dense"] = nn.Linear(128 * (height // 8) * (width // 8), 128)
-    layers["relu4"] = nn.ReLU()
+    layers["relu4"] = nn.ReLU(inplace=True)
     layers["dropout"] = nn.Dropout(float(dropout))
     layers["out"] = nn.Linear(128, classes)
     return nn.Sequential(layers)

@@ -22,7 +22,7 @@ def mlp(
     inputs = features
     for number, width in enumerate(widths, start=1):
         layers[f"dense{number}"] = nn.Linear(inputs, width)
-        layers[f"relu{number}"] = nn.ReLU()
+        layers[f"relu{number}"] = nn.ReLU(inplace=True)
         inputs = width
     layers["dropout"] = nn.Dropout(float(dropout))
     layers["out"] = nn.Linear(inputs, classes)

@@ -28,8 +28,8 @@ class Block(nn.Module):
         self, x: Float[Tensor, "images inputs height width"]
     ) -> Float[Tensor, "images outputs new_height new_width"]:
         """Residual plus shortcut."""
-        residual = F.relu(self.norm1(self.conv1(x)))
-        return F.relu(self.norm2(self.conv2(residual)) + self.shortcut(x))
+        residual = F.relu(self.norm1(self.conv1(x)), inplace=True)
+        return F.relu(self.norm2(self.conv2(residual)) + self.shortcut(x), inplace=True)
 
 
 class ResNet(nn.Module):
@@ -70,7 +70,7 @@ class ResNet(nn.Module):
         self, x: Float[Tensor, "images channels height width"]
     ) -> Float[Tensor, "images classes"]:
         """Logits: stem, blocks, mean over the image, dropout, linear layer."""
-        features = self.blocks(F.relu(self.norm(self.conv(x))))
+        features = self.blocks(F.relu(self.norm(self.conv(x)), inplace=True))
         logits: Tensor = self.out(self.dropout(features.mean(dim=(2, 3))))
         return logits
 
