@@ -1,10 +1,15 @@
 """Grids for tests: a small setting, runs that nobody trained, and jobs that go wrong."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+
+import kills
 
 from oddkout.experiments.config import RunConfig
 from oddkout.experiments.perform import perform
@@ -73,6 +78,24 @@ def perform_and_tell(job, *, log):
     if is_doomed:
         time.sleep(3600)
     return perform(job)
+
+
+def environment():
+    """What a process of a test is told: where the tests are, and one thread."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+
+
+def killed_ten_times(folder, options):
+    """What a command prints after ten kills and without any, as JSON; see ``kills``."""
+    answer = subprocess.run(
+        [sys.executable, kills.__file__, folder, *options],
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["kills"] == kills.KILLS, "all of them found a driver at work"
+    return tuple(json.loads((folder / f"{name}.json").read_text()) for name in ("killed", "whole"))
 
 
 @contextmanager

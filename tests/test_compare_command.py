@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from grids import SMALL, here, perform_nothing, within
+from grids import SMALL, environment, here, killed_ten_times, perform_nothing, within
+from kills import times
 from PIL import Image
 
 from oddkout import load_data
@@ -23,15 +24,6 @@ from oddkout.experiments.store import RunStore
 from oddkout.report.tables import comparison_json
 
 SMALL_OPTIONS = ["--model", "mlp", "--updates", "20", "--folds", "2"]
-
-
-def environment():
-    return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
-
-
-def times(folder):
-    """When every run was written."""
-    return {file.parent.name: file.stat().st_mtime_ns for file in folder.glob("[!.]*/run.json")}
 
 
 @pytest.fixture(autouse=True)
@@ -55,89 +47,13 @@ def in_this_process(monkeypatch):
     return performed
 
 
-# Everything is imported once, and processes are forked from here instead of spawned: else ten
-# drivers would spend a minute on imports. All else is the command as it is.
-TEN_KILLS = """
-import json, multiprocessing, os, random, signal, sys, time
-from contextlib import redirect_stdout
-from pathlib import Path
-import psutil
-from PIL import Image
-from grids import SMALL
-from oddkout.cli import main
-from oddkout.experiments.executors import local
-from oddkout.experiments.perform import perform
-
-fork = multiprocessing.get_context("fork")
-local.mp.get_context = lambda name: fork
-perform([SMALL])  # imports what training imports
-
-folder, random = Path(sys.argv[1]), random.Random(int(sys.argv[2]))
-options = "compare --model mlp --updates 5 --folds 2 --methods vanilla,bb,bb+ts --seeds 4"
-options += " --learning-rates 0.1,0.2 --processes 2 --json --out"
-
-def start(name):
-    driver = os.fork()
-    if driver == 0:
-        try:
-            with (folder / f"{name}.json").open("w") as out, redirect_stdout(out):
-                code = main([*options.split(), str(folder / name)])
-            os._exit(code)
-        except BaseException as error:
-            print(error, file=sys.stderr)
-            os._exit(99)
-    return driver
-
-def times(name):
-    files = (folder / name).glob("[!.]*/run.json")
-    return {file.parent.name: file.stat().st_mtime_ns for file in files}
-
-def ended(driver):
-    return os.waitstatus_to_exitcode(os.waitpid(driver, 0)[1])
-
-began = time.monotonic()
-code = ended(start("whole"))
-assert code == 0, code
-pause = (time.monotonic() - began) / len(times("whole"))
-
-known, kills = {}, 0
-for _ in range(10):
-    driver = start("killed")
-    goal = len(known) + random.choice([0, 0, 0, 1])
-    while len(times("killed")) < goal and not os.waitid(
-        os.P_PID, driver, os.WEXITED | os.WNOHANG | os.WNOWAIT
-    ):
-        time.sleep(0.005)
-    time.sleep(random.uniform(0, 0.7 * pause))
-    workers = psutil.Process(driver).children(recursive=True)
-    os.kill(driver, signal.SIGKILL)
-    kills += ended(driver) == -signal.SIGKILL
-    assert psutil.wait_procs(workers, timeout=60)[1] == [], "workers outlive their driver"
-    now = times("killed")
-    assert known.items() <= now.items(), "a finished run was lost or written again"
-    known = now
-
-code = ended(start("killed"))
-assert code == 0, code
-assert known.items() <= times("killed").items()
-assert times("killed").keys() == times("whole").keys()
-print(json.dumps({"kills": kills, "before the last start": len(known)}))
-"""
-
-
 def test_killed_ten_times_it_comes_to_the_same_table_and_repeats_nothing(tmp_path):
-    answer = subprocess.run(
-        [sys.executable, "-c", TEN_KILLS, tmp_path, "0"],
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert answer.returncode == 0, answer.stderr
-    killed, whole = (json.loads((tmp_path / f"{n}.json").read_text()) for n in ("killed", "whole"))
+    options = "compare --model mlp --updates 5 --folds 2 --methods vanilla,bb,bb+ts --seeds 4"
+    options += " --learning-rates 0.1,0.2 --processes 2"
+    killed, whole = killed_ten_times(tmp_path, options.split())
     assert (Path(killed.pop("report")).is_file(), Path(whole.pop("report")).is_file()) == (1, 1)
     assert killed == whole
-    assert len(json.loads((tmp_path / "whole.json").read_text())["methods"]) == 3
-    assert json.loads(answer.stdout)["kills"] == 10, "all ten found a driver at work"
+    assert len(whole["methods"]) == 3
 
 
 def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(

@@ -8,6 +8,7 @@ from statistics import fmean
 
 import pytest
 import torch
+from grids import killed_ten_times
 
 from oddkout.cli import main
 from oddkout.data import KNOWN
@@ -644,6 +645,26 @@ def test_the_command_goes_from_runs_to_results_and_again_without_runs(tmp_path, 
     capsys.readouterr()
     assert main(["reproduce", "--claims", "--json", *options[-4:]]) == 0
     assert len(json.loads(capsys.readouterr().out)) == len(CLAIMS)
+
+
+def test_killed_ten_times_it_comes_to_the_same_tables_and_repeats_nothing(tmp_path):
+    pytest.importorskip("sklearn")
+    options = "reproduce --preset smoke --datasets digits --updates 5 --processes 2"
+    options += " --methods vanilla,bb,bb+ts,oko"
+    killed, whole = killed_ten_times(tmp_path, options.split())
+    assert whole["runs"] == 16
+    assert _without_clock(killed) == _without_clock(whole)
+    found = [
+        [replace(run, seconds={}).to_dict() for run in RunStore(tmp_path / name).runs()]
+        for name in ("killed", "whole")
+    ]
+    assert found[0] == found[1], "the same numbers, run by run"
+
+
+def _without_clock(found):
+    """A reproduction as JSON, without what depends on the speed of the machine."""
+    claims = [claim for claim in found["claims"] if not claim["name"].startswith("cost")]
+    return found | {"claims": claims, "cpu_seconds": 0.0}
 
 
 def test_bad_options_end_in_one_line(capsys):
