@@ -43,6 +43,20 @@ def test_networks_have_the_published_number_of_parameters(name, shape, classes, 
     assert model.eval()(torch.zeros(2, *shape)).shape == (2, classes)
 
 
+def test_a_narrow_resnet_has_a_quarter_of_the_channels():
+    def expected(width, classes):
+        """Two 3 x 3 convolutions a block, a norm after each, and a 1 x 1 one where it widens."""
+        count, inputs = 3 * 9 * width + 2 * width, width
+        for outputs in (width, 2 * width, 4 * width, 8 * width):
+            count += 9 * (inputs + 3 * outputs) * outputs + 8 * outputs
+            count += (inputs + 2) * outputs if inputs != outputs else 0
+            inputs = outputs
+        return count + (inputs + 1) * classes
+
+    assert expected(64, 10) == parameters(build("resnet18", (3, 32, 32)))
+    assert expected(16, 10) == parameters(build("resnet18-narrow", (3, 32, 32)))
+
+
 @pytest.mark.parametrize(
     ("shape", "expected"),
     [((7,), "mlp"), ((1, 8, 8), "mlp"), ((1, 28, 28), "cnn"), ((3, 32, 32), "resnet18")],
@@ -91,7 +105,7 @@ def test_ones_own_network_is_called_with_what_it_names(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "shape", "text"),
     [
-        ("vgg", (1, 28, 28), "one of auto, mlp, cnn, resnet18, resnet34 or .* got 'vgg'"),
+        ("vgg", (1, 28, 28), "one of auto, mlp, cnn, resnet18, resnet34, .* got 'vgg'"),
         ("cnn", (20,), r"needs images of shape \(channels, height, width\), got .* \(20,\)"),
         ("cnn", (1, 7, 9), "at least 8 x 8, got 7 x 9; use the MLP"),
         ("no.such:thing", (4,), "No module named 'no'"),

@@ -114,6 +114,36 @@ def test_the_paper_preset_covers_the_protocol_of_the_paper():
     assert {preset.config(TEN_SHOT, f"oko-soft-k{k}").how.targets for k in (2, 3)} == {"soft"}
 
 
+def test_the_cifar_preset_has_one_setting_of_each_with_narrow_resnets():
+    preset = PRESETS["cifar"]
+    configs = [preset.config(setting, "oko") for setting in preset.settings]
+    found = [(config.model, config.train_examples, config.updates) for config in configs]
+    assert found == [("resnet18-narrow", 500, 300), ("resnet34-narrow", 5000, 200)]
+    evidence = Evidence([Run(config=replace(configs[0], learning_rate=0.1))], PRESETS["paper"])
+    assert evidence.others == 1, "narrow networks are no evidence on the paper's"
+
+
+def test_narrow_runs_have_a_section_of_their_own(tmp_path):
+    setting, preset = PRESETS["cifar"].settings[0], PRESETS["cifar"]
+    runs = [
+        replace(
+            made_up(setting, variant, seed=seed, accuracy=accuracy),
+            config=replace(preset.config(setting, variant), learning_rate=0.1, seed=seed),
+            out_of_fold={},
+        )
+        for variant, accuracy in (("oko", 0.4), ("bb+ls", 0.35))
+        for seed in range(3)
+    ]
+    merge_lines(tmp_path, [*runs, made_up(TEN_SHOT, "oko")])
+    text = results_markdown(tmp_path)
+    assert "1 runs, 0 failed; 0 runs of other recipes" in text
+    section = text[text.index("## CIFAR with narrow ResNets") : text.index("## Claims")]
+    assert "| OKO | 3 | 40.0 ± 0.0 |" in section
+    assert "| BB + LS | +5.0 ± 0.0 * |" in section
+    assert "tempered" not in section
+    assert "MNIST" not in section
+
+
 def test_sizes_are_per_class_and_runs_have_totals():
     config = PRESETS["paper"].config(Setting("mnist", "heavy-tailed", 20), "bb")
     assert config.train_examples == 200
@@ -166,7 +196,9 @@ def test_what_a_grid_does_not_know_is_refused_by_name():
         preset_named("smoke", variants=["okay"])
     with pytest.raises(ValueError, match="dataset must be one of"):
         preset_named("smoke", datasets=["imagenet"])
-    with pytest.raises(ValueError, match="preset must be one of 'smoke', 'few-shot', 'paper'"):
+    with pytest.raises(
+        ValueError, match="preset must be one of 'smoke', 'few-shot', 'cifar', 'paper'"
+    ):
         preset_named("huge")
 
 

@@ -121,8 +121,8 @@ def reproduce_paper(
 
 
 def _judging(grid: Preset) -> Preset:
-    """The grid whose recipes count as evidence: that of the whole paper, or the smoke test's."""
-    whole = PRESETS["smoke" if grid.name == "smoke" else "paper"]
+    """The grid whose recipes count as evidence: that of the whole paper, or one of its own."""
+    whole = PRESETS[grid.name if grid.name in ("smoke", "cifar") else "paper"]
     return whole if grid.updates == whole.updates else replace(whole, updates=grid.updates)
 
 

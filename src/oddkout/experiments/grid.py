@@ -63,7 +63,7 @@ def jobs_of(configs: Iterable[RunConfig]) -> list[Job]:
 
 
 # An example costs in a ResNet about so many times what it costs in the small CNN.
-_MODEL_WORK = {"resnet18": 60, "resnet34": 120}
+_MODEL_WORK = {"resnet18": 60, "resnet34": 120, "resnet18-narrow": 6, "resnet34-narrow": 12}
 
 
 def _work(config: RunConfig) -> int:

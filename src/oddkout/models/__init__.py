@@ -12,9 +12,9 @@ from oddkout.checks import Number
 from oddkout.models.cnn import cnn
 from oddkout.models.initialise import initialise
 from oddkout.models.mlp import mlp
-from oddkout.models.resnet import BLOCKS, ResNet
+from oddkout.models.resnet import RESNETS, ResNet, resnet
 
-NAMES = ("auto", "mlp", "cnn", *BLOCKS)
+NAMES = ("auto", "mlp", "cnn", *RESNETS)
 
 __all__ = ["NAMES", "ResNet", "build_model", "cnn", "initialise", "mlp"]
 
@@ -30,11 +30,13 @@ def build_model(
     """Build a network for examples of a shape, its weights drawn from the generator.
 
     Args:
-        name: ``"mlp"``, ``"cnn"``, ``"resnet18"``, ``"resnet34"``; ``"auto"`` for what fits the
-            shape: an MLP for features and images below 16 x 16, the CNN for grey images, ResNet18
-            for others; or a function or class, itself or named ``"package.module:factory"``, that
-            is called with those of ``shape``, ``classes`` and ``dropout`` that it names and returns
-            a module. A module of one's own keeps the weights it was made with.
+        name: ``"mlp"``, ``"cnn"``, ``"resnet18"``, ``"resnet34"``, the latter two also of a quarter
+            of the width, ``"resnet18-narrow"`` and ``"resnet34-narrow"``; ``"auto"`` for what fits
+            the shape: an MLP for features and images below 16 x 16, the CNN for grey images,
+            ResNet18 for others; or a function or class, itself or named
+            ``"package.module:factory"``, that is called with those of ``shape``, ``classes`` and
+            ``dropout`` that it names and returns a module. A module of one's own keeps the weights
+            it was made with.
         shape: Shape of one example: (features,), or (channels, height, width).
         classes: Number of classes.
         generator: Source of the weights.
@@ -72,7 +74,7 @@ def _made(name: str, shape: tuple[int, ...], classes: int, dropout: Number) -> n
     channels, height, width = shape
     if name == "cnn":
         return cnn(channels=channels, height=height, width=width, classes=classes, dropout=dropout)
-    return ResNet(BLOCKS[name], channels=channels, classes=classes, dropout=dropout)
+    return resnet(name, channels=channels, classes=classes, dropout=dropout)
 
 
 def _imported(name: str) -> Callable[..., Any]:

@@ -36,19 +36,26 @@ def results_markdown(folder: str | Path) -> str:
     Args:
         folder: The folder.
     """
+    lines, cifar = read_lines(folder), PRESETS["cifar"]
     return results_document(
-        Evidence(read_lines(folder), PRESETS["paper"]), benchmark=Path(folder) / "tables.jsonl"
+        Evidence(lines, PRESETS["paper"]),
+        narrow=Evidence([run for run in lines if run.config.data in cifar.datasets], cifar),
+        benchmark=Path(folder) / "tables.jsonl",
     ).markdown()
 
 
-def results_document(evidence: Evidence, *, benchmark: Path | None = None) -> Document:
+def results_document(
+    evidence: Evidence, *, narrow: Evidence | None = None, benchmark: Path | None = None
+) -> Document:
     """All results: methods in four settings, the paper's tables, its claims, and what it cost.
 
     Args:
         evidence: The runs.
+        narrow: Runs of the CIFAR settings with narrow networks, if there are any.
         benchmark: Lines of the benchmark of the estimator, if there are any.
     """
     document = Document()
+    others = evidence.others - (len(narrow.trained) if narrow is not None else 0)
     document.add(
         Heading("Results", level=1),
         "Written by `oddkout reproduce --report --results results` from the lines in `results/`, "
@@ -56,7 +63,7 @@ def results_document(evidence: Evidence, *, benchmark: Path | None = None) -> Do
         "every seed draws its own training subset, weights and batches. ECE has 10 bins. "
         "abs(CE - H) is the distance between mean cross-entropy and mean entropy, which the paper "
         "calls MAE.",
-        f"{len(evidence.trained)} runs, {len(evidence.failed)} failed; {evidence.others} runs of "
+        f"{len(evidence.trained)} runs, {len(evidence.failed)} failed; {others} runs of "
         "other recipes are not shown.",
     )
     if evidence.failed:
@@ -78,6 +85,16 @@ def results_document(evidence: Evidence, *, benchmark: Path | None = None) -> Do
     )
     for table in TABLES:
         document.add(*paper_table(evidence, table).parts)
+    if narrow is not None and narrow.trained:
+        document.add(
+            Heading("CIFAR with narrow ResNets"),
+            "One setting each of CIFAR-10 and CIFAR-100, with ResNets of a quarter of the paper's "
+            "width and a few hundred updates, shifts and flips: what a machine without a GPU can "
+            "do (`oddkout reproduce --preset cifar`). Too little training for the paper's level of "
+            "accuracy; the same for every method. All at learning rate 0.1, no temperature.",
+        )
+        for setting in narrow.settings:
+            _add_quality(document, narrow, setting)
     _add_claims(document, judged(evidence))
     if benchmark is not None and benchmark.is_file():
         document.add(*estimator_benchmark(_read(benchmark)).parts)
@@ -93,36 +110,49 @@ def _add_quality(document: Document, evidence: Evidence, setting: Setting) -> No
     if not present:
         document.add("No runs yet.")
         return
+    has_folds = any(run.out_of_fold for name in present for run in evidence.runs(setting, name))
+    columns = [(metric, False) for metric in _METRICS]
+    if has_folds:
+        columns += [(metric, True) for metric in list(_METRICS)[1:]]  # accuracy stays as it is
     rows = []
     for name in present:
         runs = evidence.runs(setting, name)
         row = [VARIANTS[name].title, str(len(runs))]
-        for is_tempered in (False, True):
-            for metric in list(_METRICS)[is_tempered:]:  # a temperature leaves accuracy alone
-                scale, digits = (100, 1) if metric == "accuracy" else (1, 3)
-                of = measure(metric, is_tempered=is_tempered)
-                text = shown(evidence.mean([setting], name, of), scale=scale, digits=digits)
-                row.append(text + _null(runs, metric, is_tempered=is_tempered))
-        temperatures = [run.temperature for run in runs if run.out_of_fold]
-        row.append(f"{fmean(temperatures):.2f}" if temperatures else "")
+        for metric, is_tempered in columns:
+            scale, digits = (100, 1) if metric == "accuracy" else (1, 3)
+            of = measure(metric, is_tempered=is_tempered)
+            text = shown(evidence.mean([setting], name, of), scale=scale, digits=digits)
+            row.append(text + _null(runs, metric, is_tempered=is_tempered))
+        if has_folds:
+            temperatures = [run.temperature for run in runs if run.out_of_fold]
+            row.append(f"{fmean(temperatures):.2f}" if temperatures else "")
         rows.append([*row, f"{runs[0].config.learning_rate:g}"])
-    titles = list(_METRICS.values())
-    tempered = [f"tempered {title}" for title in titles[1:]]
-    document.add(TextTable(header=["method", "seeds", *titles, *tempered, "T", "rate"], rows=rows))
+    titles = [_title(*column) for column in columns]
+    last = ["T", "rate"] if has_folds else ["rate"]
+    document.add(TextTable(header=["method", "seeds", *titles, *last], rows=rows))
     others = [name for name in present if name != "oko"]
     if "oko" in present and others:
         document.add(
             "OKO minus each other method, paired by seed, intervals corrected for the "
             f"{len(others)} of them; * where the interval excludes 0.",
-            _leads(evidence, setting, others),
+            _leads(evidence, setting, others, has_folds=has_folds),
         )
-    if missing := [name for name in VARIANTS if name not in present]:
+    if missing := [name for name in evidence.preset.variants if name not in present]:
         document.add(f"No runs yet: {', '.join(missing)}.")
 
 
-def _leads(evidence: Evidence, setting: Setting, others: list[str]) -> TextTable:
+def _title(metric: str, is_tempered: bool) -> str:
+    """What a column is called."""
+    return f"tempered {_METRICS[metric]}" if is_tempered else _METRICS[metric]
+
+
+def _leads(
+    evidence: Evidence, setting: Setting, others: list[str], *, has_folds: bool
+) -> TextTable:
     """OKO minus the others."""
-    columns = [(metric, False) for metric in _METRICS] + [("ece", True), ("nll", True)]
+    columns = [(metric, False) for metric in _METRICS]
+    if has_folds:
+        columns += [("ece", True), ("nll", True)]
     rows = []
     for name in others:
         row = [VARIANTS[name].title]
@@ -134,11 +164,7 @@ def _leads(evidence: Evidence, setting: Setting, others: list[str]) -> TextTable
             is_told = found is not None and (found.low > 0 or found.high < 0)
             row.append(f"{text} *" if is_told else text)
         rows.append(row)
-    titles = [
-        f"tempered {_METRICS[metric]}" if is_tempered else _METRICS[metric]
-        for metric, is_tempered in columns
-    ]
-    return TextTable(header=["OKO minus", *titles], rows=rows)
+    return TextTable(header=["OKO minus", *(_title(*column) for column in columns)], rows=rows)
 
 
 def _null(runs: list[Run], metric: str, *, is_tempered: bool) -> str:
