@@ -57,6 +57,19 @@ ROWS = {
         "oko",
         SMALL | {"weight_decay": 2e-3, "head_weight": 5.0},
     ),
+    **{
+        f"{method}, {name} (seeds 0-4)": (method, changes)
+        for name, changes in (
+            ("as chosen", {}),
+            ("20 x 300", {"updates": 300}),
+            ("20 x 400, head until 0.3", {"updates": 400, "head_until": 0.3}),
+            ("20 x 300, head until 0.3", {"updates": 300, "head_until": 0.3}),
+            ("20 x 300, head weight 1", {"updates": 300, "head_weight": 1.0}),
+            ("as chosen, no dropout", {"dropout": 0.0}),
+            ("as chosen, shifts of 2 pixels", {"shift": 2}),
+        )
+        for method in (("oko",) if "head" in name else ("oko", "bb+ls"))
+    },
     "bb+ls, 30 x 800, rate 0.1": ("bb+ls", LONG | {"dropout": 0.0, "learning_rate": 0.1}),
     "bb+ls, 30 x 800, dropout 0.5": ("bb+ls", LONG | {"dropout": 0.5}),
     "bb+ls, 30 x 400, dropout 0.3": ("bb+ls", SHORT),
