@@ -186,7 +186,8 @@ def train(
         rate = learning_rate * rate_share(update / updates, warm_up=warm_up)
         for group in step.param_groups:
             group["lr"] = rate
-        model.train()
+        if not model.training:  # at first, and after a look at validation data
+            model.train()
         batch, drawn = objective.draw(update)
         batch, drawn = batch.to(device), None if drawn is None else drawn.to(device)
         inputs = x[batch]
