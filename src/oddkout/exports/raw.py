@@ -4,6 +4,7 @@ Each kind of input is a module from its raw form to what the network takes, and 
 examples, as ``predict_proba`` takes them, into that form.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from oddkout.artifact import Classifier
 from oddkout.data.table import MISSING, TableEncoder
 
 
-class RawInput(nn.Module):
+class RawInput(nn.Module, ABC):
     """What all kinds share.
 
     Attributes:
@@ -25,9 +26,9 @@ class RawInput(nn.Module):
 
     names: tuple[str, ...]
 
+    @abstractmethod
     def arguments(self, x: Any) -> tuple[Tensor, ...]:
         """Examples as the graph takes them."""
-        raise NotImplementedError
 
     def feed(self, x: Any) -> dict[str, Shaped[ndarray, "..."]]:
         """Examples as an ONNX session takes them."""
@@ -35,17 +36,17 @@ class RawInput(nn.Module):
             name: value.numpy() for name, value in zip(self.names, self.arguments(x), strict=True)
         }
 
+    @abstractmethod
     def random_examples(self, examples: int, generator: torch.Generator) -> Any:
         """Random examples, as ``predict_proba`` takes them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def described(self, *, by_column: bool) -> list[dict[str, Any]]:
         """What somebody must know to prepare the inputs, as plain values.
 
         Args:
             by_column: Whether a table is fed column by column, as in an ONNX file.
         """
-        raise NotImplementedError
 
 
 class ImageInput(RawInput):
