@@ -233,11 +233,11 @@ def test_one_pass_after_the_other_learns_as_well_as_fit():
     x, y = IRIS
     order = np.random.default_rng(0).permutation(len(y))
     model = quick(method="oko")
-    for _ in range(8):
+    for _ in range(24):
         for part in np.array_split(order, 3):
             model.partial_fit(x[part], y[part], classes=[0, 1, 2])
     assert model.score(x, y) > 0.9
-    assert model._counts.tolist() == [400, 400, 400]
+    assert model._counts.tolist() == [1200, 1200, 1200]
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         quick().partial_fit(x, y)
     with pytest.raises(ValueError, match=r"\[7\] are not among them; name all classes"):

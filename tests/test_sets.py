@@ -74,7 +74,7 @@ def test_sets_are_drawn_as_in_algorithm_1(classes, k):
 )
 def test_one_set_in_a_balanced_pool_is_drawn_as_in_algorithm_1(labels, classes, per_class, k):
     whole, source, drawn = ClassIndex(labels), generator(2), []
-    for _ in range(6000):
+    for _ in range(3000):
         pool = whole.draw_balanced(classes=classes, per_class=per_class, generator=source)
         inside = ClassIndex(torch.tensor(labels)[pool]).draw_sets(k=k, sets=1, generator=source)
         drawn.append(pool[inside[0]].tolist())
