@@ -118,7 +118,7 @@ def test_the_cifar_preset_has_one_setting_of_each_with_narrow_resnets():
     preset = PRESETS["cifar"]
     configs = [preset.config(setting, "oko") for setting in preset.settings]
     found = [(config.model, config.train_examples, config.updates) for config in configs]
-    assert found == [("resnet18-narrow", 500, 300), ("resnet34-narrow", 5000, 200)]
+    assert found == [("resnet18-narrow", 500, 200), ("resnet34-narrow", 5000, 100)]
     evidence = Evidence([Run(config=replace(configs[0], learning_rate=0.1))], PRESETS["paper"])
     assert evidence.others == 1, "narrow networks are no evidence on the paper's"
 

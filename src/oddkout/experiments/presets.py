@@ -111,7 +111,7 @@ class Preset:
         return VARIANTS[variant].config(base, setting)
 
 
-_NARROW_UPDATES = {"cifar10": 300, "cifar100": 200}
+_NARROW_UPDATES = {"cifar10": 200, "cifar100": 100}
 
 
 def _with_budget(base: RunConfig, setting: Setting) -> RunConfig:
@@ -152,7 +152,7 @@ PRESETS = {
             datasets=("cifar10", "cifar100"),
             distributions=("uniform",),
             sizes=(50,),
-            variants=("vanilla", "vanilla+ls", "bb", "bb+ls", "oko"),
+            variants=("vanilla", "bb", "bb+ls", "oko"),
             seeds=3,
             learning_rates=(0.1,),
             folds=0,

@@ -89,9 +89,10 @@ def results_document(
         document.add(
             Heading("CIFAR with narrow ResNets"),
             "One setting each of CIFAR-10 and CIFAR-100, with ResNets of a quarter of the paper's "
-            "width and a few hundred updates, shifts and flips: what a machine without a GPU can "
-            "do (`oddkout reproduce --preset cifar`). Too little training for the paper's level of "
-            "accuracy; the same for every method. All at learning rate 0.1, no temperature.",
+            "width and one or two hundred updates, shifts and flips: what a machine without a GPU "
+            "can do (`oddkout reproduce --preset cifar`). Too little training for the paper's "
+            "level of accuracy; the same for every method. All at learning rate 0.1, no "
+            "temperature.",
         )
         for setting in narrow.settings:
             _add_quality(document, narrow, setting)
