@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import kills
@@ -24,6 +25,11 @@ SMALL = RunConfig(
     updates=20,
     folds=2,
 )
+
+
+def configs(methods, seeds=(0,)):
+    """The small setting with these methods and seeds."""
+    return [replace(SMALL, method=method, seed=seed) for method in methods for seed in seeds]
 
 
 def metrics(**values):

@@ -1,0 +1,52 @@
+"""Runs of the paper's grid that nobody performed, with chosen metrics."""
+
+from dataclasses import replace
+
+import torch
+
+from oddkout.data import KNOWN
+from oddkout.experiments.claims import judged
+from oddkout.experiments.evidence import Evidence
+from oddkout.experiments.presets import PRESETS
+from oddkout.experiments.run import Run
+from oddkout.experiments.settings import Setting
+
+TEN_SHOT = Setting("mnist", "uniform", 10)
+DEFAULTS = {"accuracy": 0.8, "ece": 0.05, "nll": 0.6, "entropy": 0.5, "entropy_gap": 0.1}
+
+
+def made_up(setting, variant, *, seed=0, rate=0.2, nll=1.0, predictions=False, **metrics):
+    """A run of the paper's grid with chosen metrics, as though it had been performed."""
+    found = {name: {"value": value} for name, value in (DEFAULTS | metrics).items()}
+    found["ece"]["null"] = {"mean": 0.01, "high": 0.02, "p_value": 0.5}
+    config = replace(PRESETS["paper"].config(setting, variant), learning_rate=rate, seed=seed)
+    run = Run(
+        config=config,
+        classes=KNOWN[setting.data].classes,
+        temperature=1.5,
+        out_of_fold={"nll": nll, "accuracy": 0.8} if config.folds else {},
+        as_trained=found,
+        tempered=found,
+        seconds={"train": 10.0, "folds": 10.0 * config.folds, "evaluate": 2.0},
+        versions={"torch": "2.13.0"},
+    )
+    if predictions:
+        generator = torch.Generator().manual_seed(seed)
+        run.logits = torch.randn(60, 10, generator=generator).numpy()
+        run.labels = torch.randint(10, (60,), generator=generator).numpy()
+    return run
+
+
+def with_seeds(setting, variant, values, *, metric="accuracy", **others):
+    return [
+        made_up(setting, variant, seed=seed, **({metric: value} | others))
+        for seed, value in enumerate(values)
+    ]
+
+
+def evidence_of(*groups):
+    return Evidence([run for group in groups for run in group], PRESETS["paper"])
+
+
+def finding_on(name, evidence):
+    return next(item.finding for item in judged(evidence) if item.claim.name == name)
