@@ -16,7 +16,7 @@ from oddkout.experiments.presets import FEW_SHOT_SIZES, PRESETS, preset_named
 from oddkout.experiments.published import (
     COLUMNS,
 )
-from oddkout.experiments.reproduce import planned, planned_counts
+from oddkout.experiments.reproduce import final_configs, planned, planned_counts, tuning_configs
 from oddkout.experiments.run import Run
 from oddkout.experiments.settings import SIZES, Setting, paper_sizes
 from oddkout.experiments.variants import VARIANTS, expected_distinct, variant_of
@@ -129,6 +129,15 @@ def test_the_papers_recipe_forwards_as_many_examples_as_all_others(setting):
     assert (own.head_weight, own.head_until, own.dropout) == (1.0, 0.0, 0.0)
     forwarded = own.updates * expected_distinct(setting, k=1, sets=64)
     assert forwarded == pytest.approx(other.updates * other.examples, rel=0.02)
+
+
+def test_the_papers_recipe_chooses_from_rates_of_its_own():
+    preset = preset_named("few-shot", variants=["oko", "oko-paper"], sizes=[10])
+    tried = {variant_of(config): set() for config in tuning_configs(preset)}
+    for config in tuning_configs(preset):
+        tried[variant_of(config)].add(config.learning_rate)
+    assert tried == {"oko": {0.1, 0.2}, "oko-paper": {0.025, 0.05}}
+    assert {config.learning_rate for config in final_configs(preset, {"oko": 0.2})} == {0.2, 0.025}
 
 
 def test_what_a_grid_does_not_know_is_refused_by_name():

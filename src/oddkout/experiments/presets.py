@@ -75,6 +75,15 @@ class Preset:
             for size in (self.sizes or paper_sizes(data))
         ]
 
+    def rates(self, variant: str) -> tuple[Number, ...]:
+        """The learning rates that a variant chooses from.
+
+        Args:
+            variant: The row.
+        """
+        factor = VARIANTS[variant].rate_factor
+        return tuple(factor * rate for rate in self.learning_rates)
+
     def reference(self, data: str, distribution: Distribution) -> Setting:
         """The setting where learning rates are chosen.
 

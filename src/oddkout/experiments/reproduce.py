@@ -54,8 +54,8 @@ def tuning_configs(preset: Preset) -> list[RunConfig]:
     """
     return [
         replace(config, learning_rate=rate, seed=0)
-        for config in _references(preset)
-        for rate in preset.learning_rates
+        for variant, config in _references(preset)
+        for rate in preset.rates(variant)
     ]
 
 
@@ -69,7 +69,7 @@ def final_configs(preset: Preset, rates: dict[str, Number]) -> list[RunConfig]:
     return [
         replace(
             preset.config(setting, variant),
-            learning_rate=rates.get(variant, preset.learning_rates[0]),
+            learning_rate=rates.get(variant, preset.rates(variant)[0]),
             seed=seed,
         )
         for setting in preset.settings
@@ -89,7 +89,7 @@ def planned_counts(preset: Preset) -> dict[RunConfig, int]:
         for setting in preset.settings
         for variant in preset.variants
     }
-    for config in _references(preset):
+    for _, config in _references(preset):
         # One of the rates on the first seed is the chosen one, which the grid has already.
         known = counts.get(config, 1)
         counts[config] = known + len(preset.learning_rates) - 1
@@ -105,12 +105,12 @@ def planned(preset: Preset) -> list[RunConfig]:
     return list(dict.fromkeys([*tuning_configs(preset), *final_configs(preset, {})]))
 
 
-def _references(preset: Preset) -> list[RunConfig]:
+def _references(preset: Preset) -> list[tuple[str, RunConfig]]:
     """Where learning rates are chosen; none for a single rate, or without folds to choose by."""
     if len(preset.learning_rates) < 2 or not preset.folds:
         return []
     return [
-        preset.config(preset.reference(data, distribution), variant)
+        (variant, preset.config(preset.reference(data, distribution), variant))
         for data in preset.datasets
         for distribution in preset.distributions
         for variant in preset.variants

@@ -25,6 +25,7 @@ class Variant:
         k: Number of odd classes, if not the method's own.
         head: Whether there is an odd-class head, if not as the method says.
         recipe: What it changes of the recipe.
+        rate_factor: The rates it chooses from, as a multiple of those of the others.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Variant:
     k: int | None = None
     head: bool | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    rate_factor: Number = 1
 
     def config(self, base: RunConfig, setting: Setting) -> RunConfig:
         """A run of this variant, with as many examples forwarded as the given one forwards.
@@ -84,7 +86,13 @@ VARIANTS = {
             Variant(name=name, title=_METHOD_TITLES.get(name, name), method=name)
             for name in METHODS
         ),
-        Variant(name="oko-paper", title="OKO, paper's recipe", method="oko", recipe=PAPER_RECIPE),
+        Variant(
+            name="oko-paper",
+            title="OKO, paper's recipe",
+            method="oko",
+            recipe=PAPER_RECIPE,
+            rate_factor=0.25,  # gradients clipped by value kill the network at higher rates
+        ),
         Variant(name="oko-k1", title="OKO, k = 1, no head", method="oko", k=1, head=False),
         Variant(name="oko-k2", title="OKO, k = 2, no head", method="oko", k=2),
         Variant(name="oko-k3", title="OKO, k = 3, no head", method="oko", k=3),
