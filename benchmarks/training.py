@@ -206,7 +206,8 @@ def main():
     began = time.perf_counter()
     torch.compiler.reset()
     model_alone(compiled=True)()
-    print(f"compiling, with {UPDATES} updates: {time.perf_counter() - began:.0f} s\n")
+    print(f"compiling, with {UPDATES} updates: {time.perf_counter() - began:.0f} s", end=" ")
+    print("(little where PyTorch has it in its cache on disk)\n")
 
     pairs = quartiles(our_loop("oko", compiled=False), our_loop(compiled=False), ROUNDS)
     line("OKO update, pool layout / vanilla update", pairs, ROUNDS, "target 1.05 or less")
