@@ -10,9 +10,7 @@ from oddkout.experiments.cost import extrapolated_seconds, spent_seconds
 from oddkout.experiments.evidence import Evidence
 from oddkout.experiments.lines import merge_lines, read_lines
 from oddkout.experiments.presets import PRESETS
-from oddkout.experiments.published import (
-    ACCURACY,
-)
+from oddkout.experiments.published import ACCURACY
 from oddkout.experiments.settings import Setting, paper_sizes
 from oddkout.report.document import Document, Heading, TextTable
 from oddkout.report.paper_figures import PAPER_FIGURES, save_paper_figures
@@ -31,17 +29,22 @@ def test_what_trained_once_is_paid_once():
 
 
 def test_costs_are_extrapolated_by_examples_and_runs():
-    """A fold takes 10 s; training too, and 2 s come on top: a run without folds costs 12 s."""
+    """Training takes 10 s and what comes after it 2 s; three folds train twice as much again."""
     runs = [made_up(TEN_SHOT, "oko", seed=seed) for seed in range(3)]
-    plan = [PRESETS["paper"].config(Setting("mnist", "uniform", size), "bb") for size in (20, 30)]
-    plan = dict.fromkeys(plan, 1)
+    settings = [Setting("mnist", "uniform", size) for size in (20, 30)]
+    plan = dict.fromkeys([PRESETS["paper"].config(setting, "bb") for setting in settings], 1)
+    assert extrapolated_seconds(runs, plan) is None, "none knows its CPU-seconds"
+    for run in runs:
+        run.seconds["cpu"] = 30.0 + 2.0
+    assert extrapolated_seconds(runs, plan) == pytest.approx(2 * 32 / 3), "by examples alone"
+    runs.append(made_up(settings[0], "bb"))
+    runs[-1].seconds["cpu"] = 10.0 + 2.0
     assert extrapolated_seconds(runs, plan) == pytest.approx(24)
     assert extrapolated_seconds(runs, dict.fromkeys(plan, 5)) == pytest.approx(120)
     double = {replace(config, updates=2 * config.updates): 1 for config in plan}
     assert extrapolated_seconds(runs, double) == pytest.approx(44)
-    for run in runs:
-        run.seconds["cpu"] = 21.0  # half of the time it took
-    assert extrapolated_seconds(runs, double) == pytest.approx(22)
+    folded = {PRESETS["paper"].config(TEN_SHOT, "bb"): 1}
+    assert extrapolated_seconds(runs, folded) == pytest.approx(32)
     assert extrapolated_seconds([], plan) is None
 
 

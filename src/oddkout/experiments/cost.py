@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from statistics import fmean, linear_regression
 
 import torch
 
@@ -40,32 +41,32 @@ def spent_seconds(runs: Iterable[Run]) -> float:
 def extrapolated_seconds(runs: Sequence[Run], plan: Mapping[RunConfig, int]) -> float | None:
     """CPU-seconds that other runs would take, from what finished ones took; none without any.
 
-    A run costs so much per example that it trains on, folds included, and so much more for the
-    predictions of the test part and their evaluation.
+    The straight line through CPU-seconds against examples trained on, folds included: so much per
+    example, and so much for the predictions of the test part and their evaluation. Runs of an
+    older version, which do not know their CPU-seconds, have no say.
 
     Args:
         runs: Finished runs, of the same network.
         plan: The others, each with how many there are that differ only in seed and rate.
     """
-    trained = [job[0] for job in jobs_of([run.config for run in runs])]
-    by_config = {run.config: run for run in runs}
-    timed = [by_config[config] for config in trained]
-    folded = [run for run in timed if run.config.folds and run.seconds.get("folds")]
-    if not folded:
+    spent = {run.config: run.seconds["cpu"] for run in runs if "cpu" in run.seconds}
+    if not spent:
         return None
-    forwarded = sum(_forwarded(run.config) * run.config.folds for run in folded)
-    per_example = sum(run.seconds["folds"] for run in folded) / forwarded
-    rest = [
-        run.seconds["train"] - per_example * _forwarded(run.config) + run.seconds["evaluate"]
-        for run in timed
-    ]
-    per_run = max(sum(rest) / len(rest), 0)
-    clocked = [run for run in timed if "cpu" in run.seconds]
-    lasted = sum(run.seconds[part] for run in clocked for part in ("train", "folds", "evaluate"))
-    share = sum(run.seconds["cpu"] for run in clocked) / lasted if clocked else 1.0
+    measured = [(_trained_on(job[0]), spent[job[0]]) for job in jobs_of(spent)]
+    if len({examples for examples, _ in measured}) > 1:
+        line = linear_regression(*zip(*measured, strict=True))
+        per_example, per_run = line.slope, line.intercept
+    else:
+        per_example, per_run = 0.0, -1.0
+    if per_run < 0 or per_example < 0:  # too few runs to tell the two apart
+        per_run = 0.0
+        per_example = fmean(seconds for _, seconds in measured) / fmean(
+            examples for examples, _ in measured
+        )
     jobs = {job[0]: plan[job[0]] for job in jobs_of(plan)}
-    work = sum(count * _forwarded(config) * (1 + config.folds) for config, count in jobs.items())
-    return share * (per_example * work + per_run * sum(jobs.values()))
+    return sum(
+        count * (per_example * _trained_on(config) + per_run) for config, count in jobs.items()
+    )
 
 
 def estimated_seconds(configs: Sequence[RunConfig]) -> float:
@@ -84,16 +85,15 @@ def estimated_seconds(configs: Sequence[RunConfig]) -> float:
         training, predicting = speed(
             config.model, shape, classes, 20 if config.examples < 40 else 60
         )
-        forwarded = _forwarded(config) * (1 + config.folds)
         tested = _TEST_EXAMPLES.get(config.data, 10_000)
-        total += training * forwarded + predicting * tested
+        total += training * _trained_on(config) + predicting * tested
         total += _EVALUATION_SECONDS * len(job) * tested / 10_000
     return total
 
 
-def _forwarded(config: RunConfig) -> int:
-    """Examples that training forwards."""
-    return config.updates * config.examples
+def _trained_on(config: RunConfig) -> int:
+    """Examples that a run trains on; each of n folds passes over the others, (n - 1) / n of all."""
+    return config.updates * config.examples * max(config.folds, 1)
 
 
 def _measured(

@@ -256,7 +256,7 @@ def _add_cost(document: Document, evidence: Evidence) -> None:
     ):
         plan = planned_counts(preset)
         seconds = extrapolated_seconds(small, plan)
-        hours = "no runs with folds" if seconds is None else f"{seconds / 3600:.1f}"
+        hours = "no run knows its CPU-seconds" if seconds is None else f"{seconds / 3600:.1f}"
         rows.append([title, str(sum(plan.values())), hours])
     document.add(
         "Extrapolated to whole grids, by examples forwarded and test parts evaluated; the paper "
