@@ -88,6 +88,15 @@ def test_bands_are_those_of_student(ax):
     assert ax.get_ylabel() == "accuracy"
 
 
+def test_methods_at_a_single_size_stand_side_by_side_with_bars(ax):
+    values = {"oko": [[0.8], [0.9]], "bb": [[0.7], [0.7]]}
+    figures.draw_by_training_size([100], values, ax, name="accuracy")
+    first, second = (line.get_xdata()[0] for line in ax.lines)
+    assert first < 100 < second
+    (bottom, top) = ax.collections[0].get_segments()[0][:, 1]
+    assert (top - bottom) / 2 == pytest.approx(12.7062 * 0.05, abs=1e-4)
+
+
 def test_regression_lines_go_through_points_on_a_line(ax):
     errors = np.array([0.1, 0.2, 0.4])
     figures.draw_ece_against_error({"oko": (errors, 0.5 * errors + 0.01)}, ax)

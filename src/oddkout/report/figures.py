@@ -131,7 +131,7 @@ def draw_entropies(entropy: Numbers, hits: Numbers, ax: Axes, *, classes: int) -
 def draw_by_training_size(
     sizes: Numbers, methods: Mapping[str, Numbers], ax: Axes, *, name: str
 ) -> Axes:
-    """A metric against the number of training examples, with 95 % bands (figures 2 and 10).
+    """A metric against the number of training examples, with 95 % bands or bars (figures 2, 10).
 
     Args:
         sizes: Numbers of training examples.
@@ -142,14 +142,20 @@ def draw_by_training_size(
     from scipy.stats import t
 
     sizes = np.asarray(sizes, float)
-    for method, values in methods.items():
+    is_single = len(sizes) == 1
+    for number, (method, values) in enumerate(methods.items()):
         table = np.atleast_2d(np.asarray(values, float))
         mean = table.mean(axis=0)
-        line = ax.plot(sizes, mean, label=method)[0]
+        # A single size has no width for a band: methods stand side by side, with bars.
+        places = sizes * 1.04 ** (number - (len(methods) - 1) / 2) if is_single else sizes
+        line = ax.plot(places, mean, label=method)[0]
         if (runs := len(table)) > 1:
             half = t.ppf(0.975, runs - 1) * table.std(axis=0, ddof=1) / np.sqrt(runs)
             limits = mean - half, mean + half
-            ax.fill_between(sizes, *limits, color=line.get_color(), alpha=0.18, linewidth=0)
+            if is_single:
+                ax.vlines(places, *limits, color=line.get_color(), linewidth=1)
+            else:
+                ax.fill_between(places, *limits, color=line.get_color(), alpha=0.18, linewidth=0)
     ax.set(xlabel="training examples", ylabel=name, xscale="log")
     ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes], rotation=45, ha="right")
     ax.minorticks_off()
