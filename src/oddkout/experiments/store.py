@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import threading
 import time
 import zipfile
 from collections.abc import Iterable
@@ -16,6 +17,11 @@ from oddkout.experiments.config import RunConfig
 from oddkout.experiments.run import Run
 
 _RUN, _PREDICTIONS = "run.json", "predictions.npz"
+
+# NumPy reads the head of an array with Python's parser, which in Python 3.11 two threads must not
+# do at once: now and then one of them gets a SystemError.
+_ONE_READER = threading.Lock()
+
 # A temporary folder of this age belongs to a process that was killed.
 _OLD_SECONDS = 3600
 _ATTEMPTS = 5
@@ -170,6 +176,7 @@ def _read(place: Path, *, has_predictions: bool) -> Run:
     if has_predictions and not run.has_failed:
         try:
             with (
+                _ONE_READER,
                 (place / _PREDICTIONS).open("rb") as stream,
                 np.load(stream, allow_pickle=False) as arrays,
             ):
