@@ -122,7 +122,10 @@ def ranks(data: str, distribution: Distribution, rank: int) -> Callable[[Evidenc
 def costs(
     first: str, second: str, *, below: Number, per_update: bool = False
 ) -> Callable[[Evidence], Finding]:
-    """A check of the seconds of training, as the ratio of two variants in the same settings."""
+    """A check of the seconds of training, as the ratio of two variants in the same settings.
+
+    Only runs that had a processor to themselves count: waiting is no cost.
+    """
 
     def seconds(run: Run) -> float:
         return run.seconds["train"] / (run.config.updates if per_update else 1)
@@ -130,8 +133,10 @@ def costs(
     def check(evidence: Evidence) -> Finding:
         ratios = []
         for setting in evidence.settings:
-            own = {run.config.seed: run for run in evidence.runs(setting, first)}
-            other = {run.config.seed: run for run in evidence.runs(setting, second)}
+            own, other = (
+                {run.config.seed: run for run in evidence.runs(setting, name) if _is_timed(run)}
+                for name in (first, second)
+            )
             ratios += [
                 seconds(own[seed]) / seconds(other[seed])
                 for seed in sorted(own.keys() & other.keys())
@@ -150,6 +155,12 @@ def costs(
         )
 
     return check
+
+
+def _is_timed(run: Run) -> bool:
+    """Whether a run spent nearly all of its time on a processor."""
+    lasted = sum(run.seconds.get(part, 0.0) for part in ("train", "folds", "evaluate"))
+    return run.seconds.get("cpu", 0.0) >= 0.9 * lasted
 
 
 def gains_in_tail(data: str) -> Callable[[Evidence], Finding]:
