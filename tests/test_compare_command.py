@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,10 +60,13 @@ def test_killed_ten_times_it_comes_to_the_same_table_and_repeats_nothing(tmp_pat
 def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
     tmp_path, in_this_process, capsys
 ):
+    # Long enough for the interruption to find work however fast the machine is.
+    updates = 200
     options = ["--methods", "vanilla,bb,bb+ts", "--seeds", "2", "--learning-rates", "0.1,0.2"]
+    options += ["--model", "mlp", "--updates", str(updates), "--folds", "2"]
     options += ["--processes", "1", "--json", "--out", str(tmp_path / "runs")]
     driver = subprocess.Popen(
-        [sys.executable, "-m", "oddkout", "compare", *SMALL_OPTIONS, *options],
+        [sys.executable, "-m", "oddkout", "compare", *options],
         env=environment(),
         start_new_session=True,
         stdout=subprocess.PIPE,
@@ -84,10 +88,10 @@ def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
     assert psutil.wait_procs(workers, timeout=30)[1] == []
     kept = times(tmp_path / "runs")
 
-    assert main(["compare", *SMALL_OPTIONS, *options]) == 0
+    assert main(["compare", *options]) == 0
     assert kept.items() <= times(tmp_path / "runs").items()
     whole = compare(
-        SMALL,
+        replace(SMALL, updates=updates),
         methods=["vanilla", "bb", "bb+ts"],
         seeds=2,
         learning_rates=[0.1, 0.2],
