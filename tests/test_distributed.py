@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from gloo import ENDING
 
 from oddkout import with_odd_head
 from oddkout.artifact import Classifier
@@ -34,7 +35,6 @@ trained = train(model, x, y, method=METHODS[sys.argv[2]] if sys.argv[2] in METHO
     learning_rate=0.1, momentum=0.0, warm_up=0.0, clip_norm=None, head_until=0.0, seed=5)
 weights = torch.cat([p.detach().flatten() for p in trained.model.parameters()])
 (Path(sys.argv[1]) / f"{rank}.json").write_text(json.dumps(weights.tolist()))
-torch.distributed.destroy_process_group()
 """
 
 
@@ -54,7 +54,7 @@ def torchrun(*command, timeout=100):
 @pytest.fixture
 def script(tmp_path):
     path = tmp_path / "step.py"
-    path.write_text(STEP)
+    path.write_text(STEP + ENDING)
     return str(path)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from gloo import ENDING
 from scipy.stats import chisquare
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
 
@@ -293,12 +294,11 @@ try:
 except ValueError as error:
     found["error"] = str(error)
 Path(sys.argv[1], f"{rank}.json").write_text(json.dumps(found))
-torch.distributed.destroy_process_group()
 """
 
 
 def test_two_ranks_are_compared(tmp_path):
-    (tmp_path / "script.py").write_text(RANKS)
+    (tmp_path / "script.py").write_text(RANKS + ENDING)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     done = subprocess.run(
         [*launcher, "--nproc-per-node", "2", tmp_path / "script.py", tmp_path],

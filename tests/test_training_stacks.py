@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from gloo import ENDING
 
 from oddkout import OddKOutBatchSampler, OddKOutLoss, evaluate
 
@@ -112,7 +113,6 @@ for layout in ("paper", "pool"):
     found[layout] = {"check": verdict(report), "whole": train(layout, 0, 0),
         "resumed": train(layout, 1, 2)}
 (out / f"{accelerator.process_index}.json").write_text(json.dumps(found))
-accelerator.end_training()
 """
 
 TRAINER = """
@@ -199,7 +199,6 @@ for name, loss in (("ours", TrainerLoss), ("plain", Plain)):
     trained("paper", model, loss=loss, max_steps=1, gradient_accumulation_steps=2)
     found[name] = [((b - p) / 0.1).tolist() for b, p in zip(before, model.parameters())]
 (out / f"{trainer.args.process_index}.json").write_text(json.dumps(found))
-torch.distributed.destroy_process_group()
 """
 
 TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -226,7 +225,7 @@ def launch(tmp_path_factory):
             if missing:
                 pytest.skip(f"{missing} are not installed")
             out = tmp_path_factory.mktemp(stack)
-            (out / "script.py").write_text(COMMON + program)
+            (out / "script.py").write_text(COMMON + program + ENDING)
             source = str(Path(__file__).parents[1] / "src")
             done = subprocess.run(
                 [sys.executable, *launcher, out / "script.py", out],
