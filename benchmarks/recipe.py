@@ -1,7 +1,7 @@
 """What was tried to find the recipe of ``docs/recipe.md``: on validation images, never on the test.
 
 python benchmarks/recipe.py RUN... [--seeds 0,1]   performs what is missing of these rows
-python benchmarks/recipe.py --markdown             prints the table from results/recipe.jsonl
+python benchmarks/recipe.py --markdown             prints the tables from results/recipe.jsonl
 """
 
 import argparse
@@ -16,17 +16,28 @@ import torch.nn.functional as F
 import oddkout as oko
 from oddkout.artifact import standardised
 from oddkout.calibrators import TemperatureScaling
-from oddkout.experiments.recipe import Recipe
+from oddkout.experiments.recipe import Recipe, suited_to
 from oddkout.methods import METHODS
 from oddkout.training import predict_logits
 
 LINES = Path(__file__).parents[1] / "results" / "recipe.jsonl"
-SETTINGS = {
+FEW = {
     "MNIST, 10 per class": ("mnist", "uniform", 100),
     "FashionMNIST, 10 per class": ("fashion_mnist", "uniform", 100),
     "MNIST, heavy-tailed 200": ("mnist", "heavy-tailed", 200),
     "FashionMNIST, heavy-tailed 200": ("fashion_mnist", "heavy-tailed", 200),
 }
+MORE = {
+    "MNIST, 20 per class": ("mnist", "uniform", 200),
+    "MNIST, 50 per class": ("mnist", "uniform", 500),
+    "MNIST, 100 per class": ("mnist", "uniform", 1000),
+    "FashionMNIST, 50 per class": ("fashion_mnist", "uniform", 500),
+    "MNIST, heavy-tailed 500": ("mnist", "heavy-tailed", 500),
+    "FashionMNIST, heavy-tailed 500": ("fashion_mnist", "heavy-tailed", 500),
+    "MNIST, heavy-tailed 1,000": ("mnist", "heavy-tailed", 1000),
+    "FashionMNIST, heavy-tailed 1,000": ("fashion_mnist", "heavy-tailed", 1000),
+}
+SETTINGS = FEW | MORE
 
 # The prototypes' recipe with standardised inputs: 24,000 examples forwarded, no weight decay.
 LONG = {"updates": 800, "examples": 30, "weight_decay": 0.0}
@@ -51,7 +62,7 @@ ROWS = {
     "paper layout, 10 sets x 400, dropout 0.3": ("oko", SHORT | {"layout": "paper", "sets": 10}),
     "20 x 600, dropout 0.3": ("oko", SMALL),
     "20 x 600, decay 0.002": ("oko", SMALL | {"dropout": 0.0, "weight_decay": 2e-3}),
-    "20 x 600, dropout 0.3, decay 0.002 (chosen)": ("oko", SMALL | {"weight_decay": 2e-3}),
+    "20 x 600, dropout 0.3, decay 0.002": ("oko", SMALL | {"weight_decay": 2e-3}),
     "20 x 600, dropout 0.3, decay 0.005": ("oko", SMALL | {"weight_decay": 5e-3}),
     "20 x 600, dropout 0.3, decay 0.002, head weight 5": (
         "oko",
@@ -60,15 +71,18 @@ ROWS = {
     **{
         f"{method}, {name} (seeds 0-4)": (method, changes)
         for name, changes in (
-            ("as chosen", {}),
+            ("20 x 600", {}),
             ("20 x 300", {"updates": 300}),
             ("20 x 400, head until 0.3", {"updates": 400, "head_until": 0.3}),
             ("20 x 300, head until 0.3", {"updates": 300, "head_until": 0.3}),
             ("20 x 300, head weight 1", {"updates": 300, "head_weight": 1.0}),
-            ("as chosen, no dropout", {"dropout": 0.0}),
-            ("as chosen, shifts of 2 pixels", {"shift": 2}),
+            ("20 x 600, no dropout", {"dropout": 0.0}),
+            ("20 x 600, shifts of 2 pixels", {"shift": 2}),
+            ("20 x 600, 256 sets, chosen", {"sets": 256}),
+            ("20 x 600, 1024 sets", {"sets": 1024}),
+            ("20 x 1200, 256 sets", {"updates": 1200, "sets": 256}),
         )
-        for method in (("oko",) if "head" in name else ("oko", "bb+ls"))
+        for method in (("oko",) if "head" in name or "sets" in name else ("oko", "bb+ls"))
     },
     "bb+ls, 30 x 800, rate 0.1": ("bb+ls", LONG | {"dropout": 0.0, "learning_rate": 0.1}),
     "bb+ls, 30 x 800, dropout 0.5": ("bb+ls", LONG | {"dropout": 0.5}),
@@ -79,6 +93,49 @@ ROWS = {
     "bb+noise, 30 x 800, dropout 0.5": ("bb+noise", LONG | {"dropout": 0.5}),
     "bb+noise, 30 x 400, dropout 0.3": ("bb+noise", SHORT),
 }
+
+# With more examples: single changes, then regularisation that falls with the examples per class.
+PRIOR = {"suited": ("weight_decay", "head_weight")}
+ALL = {"by_all": ("weight_decay", "head_weight")}  # rare classes notwithstanding
+MANY_SETS = PRIOR | {"sets": 256}
+LIGHT = {"weight_decay": 5e-4}
+BOTH = {
+    "defaults": {},
+    "no dropout": {"dropout": 0.0},
+    "decay 0.0005": LIGHT,
+    "20 x 1200": {"updates": 1200},
+    "60 x 400": {"examples": 60, "updates": 400},
+    "suited decay and head": PRIOR,
+    "decay and head by all examples": ALL,
+    "suited decay and head, rate 0.4": PRIOR | {"learning_rate": 0.4},
+    "suited decay and head, 256 sets, 40 x 300": MANY_SETS | {"examples": 40, "updates": 300},
+    "suited decay and head, 256 sets, 60 x 200": MANY_SETS | {"examples": 60, "updates": 200},
+    "suited decay and head, 128 sets, 20 x 1200": PRIOR | {"sets": 128, "updates": 1200},
+    "suited (chosen)": MANY_SETS | {"suited": ("updates", "weight_decay", "head_weight")},
+}
+SETS_ONLY = {
+    "head until 0.3": {"head_until": 0.3},
+    "no head": {"head_weight": 0.0},
+    "256 sets": {"sets": 256},
+    "decay 0.0005, head until 0.3": LIGHT | {"head_until": 0.3},
+    "decay 0.0005, head until 0.3, 256 sets": LIGHT | {"head_until": 0.3, "sets": 256},
+    "decay 0.0002, no head, 256 sets": {"weight_decay": 2e-4, "head_weight": 0.0, "sets": 256},
+    "suited decay and head, 256 sets": MANY_SETS,
+    "suited decay, no head, 256 sets": MANY_SETS | {"head_weight": 0.0},
+    "decay and head by all examples, 256 sets": ALL | {"sets": 256},
+    "decay by all examples, no head, 256 sets": ALL | {"sets": 256, "head_weight": 0.0},
+    "suited decay and head, 1024 sets": PRIOR | {"sets": 1024},
+    "suited decay and head, 256 sets, dropout 0.1": MANY_SETS | {"dropout": 0.1},
+    "suited decay and head, 256 sets, rate 0.4": MANY_SETS | {"learning_rate": 0.4},
+    "suited decay and head, 256 sets, rate 0.4, dropout 0.5": MANY_SETS
+    | {"learning_rate": 0.4, "dropout": 0.5},
+}
+MORE_ROWS = {
+    f"{method}, {name}": (method, changes)
+    for method, rows in (("oko", BOTH | SETS_ONLY), ("bb+ls", BOTH))
+    for name, changes in rows.items()
+}
+TABLES = ((FEW, ROWS), (MORE, MORE_ROWS))
 
 
 def images(setting, seed):
@@ -97,9 +154,13 @@ def images(setting, seed):
 
 def line(row, setting, seed):
     """One training, measured as it is and with the temperature that validation would choose."""
-    method, changes = ROWS[row]
-    recipe = Recipe(**changes)
+    method, changes = (ROWS | MORE_ROWS)[row]
     x, y, x_held, y_held = images(setting, seed)
+    told = {"sets": 64} | changes  # as it was when the search began
+    for key, sizes in (("suited", y.bincount().tolist()), ("by_all", [len(y) / 10])):
+        own = suited_to(sizes)
+        told = {name: own[name] for name in told.pop(key, ())} | told
+    recipe = Recipe(**told)
     trained = recipe.train(x, y, method=METHODS[method], classes=10, seed=seed)
     logits = predict_logits(trained.model, x_held)
     temperature = TemperatureScaling().fit(logits, y_held).temperature.item()
@@ -118,41 +179,48 @@ def line(row, setting, seed):
     }
 
 
-def markdown(lines):
-    """Accuracy in %, ECE, best temperature and NLL at it, means over seeds; a dash: not tried."""
-    text = [f"| | {' | '.join(SETTINGS)} |", f"| --- |{' --- |' * len(SETTINGS)}"]
-    for row in ROWS:
+def markdown(lines, settings, rows):
+    """Accuracy in %, ECE, best temperature and NLL at it, means over seeds; a dash: not tried.
+
+    Where the seeds of a row are not said in its name, their number is in brackets.
+    """
+    text = [f"| | {' | '.join(settings)} |", f"| --- |{' --- |' * len(settings)}"]
+    for row in rows:
         cells = []
-        for setting in SETTINGS:
+        for setting in settings:
             found = [each for each in lines if (each["row"], each["setting"]) == (row, setting)]
             mean = {
                 name: fmean(each[name] for each in found)
                 for name in ("accuracy", "ece", "temperature", "tempered_nll")
                 if found
             }
+            count = "" if settings is FEW else f" ({len(found)})"
             cells.append(
                 f"{100 * mean['accuracy']:.1f} / {mean['ece']:.3f} / {mean['temperature']:.2f} / "
-                f"{mean['tempered_nll']:.3f}"
+                f"{mean['tempered_nll']:.3f}{count}"
                 if found
                 else "-"
             )
-        text.append(f"| {row} | {' | '.join(cells)} |")
+        if any(cell != "-" for cell in cells):
+            text.append(f"| {row} | {' | '.join(cells)} |")
     return "\n".join(text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="RUN", help=f"of {'; '.join(ROWS)}")
+    parser.add_argument("rows", nargs="*", metavar="RUN", help=f"of {'; '.join(ROWS | MORE_ROWS)}")
     parser.add_argument("--seeds", default="0,1")
+    parser.add_argument("--settings", help="separated by semicolons; all of the row's table")
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
     lines = [json.loads(text) for text in LINES.read_text().splitlines()] if LINES.exists() else []
     if arguments.markdown:
-        print(markdown(lines))
+        print("\n\n".join(markdown(lines, settings, rows) for settings, rows in TABLES))
     done = {(each["row"], each["setting"], each["seed"]) for each in lines}
     torch.set_num_threads(1)
     for row in arguments.rows:
-        for setting in SETTINGS:
+        own = next(settings for settings, rows in TABLES if row in rows)
+        for setting in arguments.settings.split(";") if arguments.settings else own:
             for seed in map(int, arguments.seeds.split(",")):
                 if (row, setting, seed) not in done:
                     with LINES.open("a") as file:

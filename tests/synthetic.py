@@ -31,7 +31,7 @@ def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
     return Run(
         config=config,
         classes=tuple(classes),
-        train_counts=[5 + 20 * place for place in range(len(classes))],
+        train_counts=[3 + 20 * place for place in range(len(classes))],
         temperature=temperature,
         out_of_fold={"nll": float(rng.uniform(0.2, 0.9)), "accuracy": 0.8},
         as_trained=measured[0],

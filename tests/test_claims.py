@@ -128,25 +128,22 @@ def test_claims_have_names_of_their_own_and_cover_what_the_paper_says():
     assert sum(name.startswith("accuracy/") and name.count("/") == 3 for name in names) == 8 * 6
 
 
-def test_costs_are_compared_only_of_runs_that_did_not_wait():
-    def timed(variant, seed, train, cpu):
+def test_costs_are_compared_by_cpu_seconds_of_runs_that_know_them():
+    def timed(variant, seed, cpu, folds=3):
         run = made_up(TEN_SHOT, variant, seed=seed)
-        run.seconds = {"train": train, "folds": 0.0, "evaluate": 1.0} | (
-            {"cpu": cpu} if cpu else {}
-        )
-        return run
+        run.seconds |= {"cpu": cpu} if cpu else {}
+        return replace(run, config=replace(run.config, folds=folds))
 
-    pairs = [(10.0, 11.0), (10.2, 11.2), (9.9, 10.9)]
-    runs = [timed("bb", seed, *times) for seed, times in enumerate(pairs)]
-    runs += [
-        timed("oko", seed, 1.05 * train, 1.05 * cpu) for seed, (train, cpu) in enumerate(pairs)
-    ]
-    waited = [timed("bb", 3, 10.0, 11.0), timed("oko", 3, 900.0, 12.0)]
-    unknown = [timed("bb", 4, 10.0, 11.0), timed("oko", 4, 90.0, None)]
-    found = finding_on("cost/overhead", evidence_of(runs, waited, unknown))
+    runs = [timed("vanilla", seed, cpu) for seed, cpu in enumerate((10.0, 10.2, 9.9))]
+    runs += [timed("oko", seed, 1.05 * run.seconds["cpu"]) for seed, run in enumerate(runs)]
+    unknown = [timed("vanilla", 3, 10.0), timed("oko", 3, None)]
+    uneven = [timed("vanilla", 4, 10.0), timed("oko", 4, 5.0, folds=0)]
+    found = finding_on("cost/overhead", evidence_of(runs, unknown, uneven))
     assert found.verdict == "holds"
     assert found.numbers.endswith("in 3 pairs of runs")
     assert found.value == pytest.approx(1.05)
+    single = finding_on("cost/overhead", evidence_of(runs[::3]))
+    assert (single.verdict, single.numbers) == ("undecided", "ratio 1.05 in 1 pairs of runs")
 
 
 def test_without_runs_no_claim_has_a_verdict():

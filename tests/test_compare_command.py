@@ -198,6 +198,7 @@ def test_own_data_that_have_moved_are_the_same_runs_and_changed_ones_are_not(
     assert main(["compare", "own.npz", *options, *out]) == 0
     assert len(performed) == 2
     assert performed[0].data == str(tmp_path / "own.npz")
+    assert performed[0].updates == 1200, "suited to 36 examples of a class"
     (tmp_path / "there").mkdir()
     (tmp_path / "own.npz").rename(tmp_path / "there" / "mine.npz")
     assert main(["compare", "there/mine.npz", *options, *out]) == 0

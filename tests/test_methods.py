@@ -33,6 +33,14 @@ def test_batches_are_a_function_of_seed_and_update(name):
     assert not torch.equal(first.draw(0)[0], first.draw(1)[0])
 
 
+@pytest.mark.parametrize("name", [name for name, how in METHODS.items() if how.loss != "sets"])
+def test_the_number_of_sets_means_nothing_to_methods_without_any(name):
+    for update in (0, 33):
+        few, many = (objective(name, sets=sets).draw(update) for sets in (64, 256))
+        assert torch.equal(few[0], many[0])
+        assert few[1] is many[1] is None
+
+
 @pytest.mark.parametrize("examples", [12, 80, 100, 7])
 def test_shuffled_epochs_show_every_example_once(examples):
     drawn = objective("vanilla", examples=examples)

@@ -92,6 +92,12 @@ def test_methods_that_train_once_differ_by_their_temperatures_alone(small_runs):
             assert run.value("nll", is_tempered=is_tempered) == pytest.approx(nll, rel=1e-5)
 
 
+def test_a_temperature_that_cannot_be_fitted_is_said_to_be_1():
+    [run] = perform([replace(SMALL, method="bb+ts-fit", folds=0, updates=2)])
+    assert run.temperature == 1
+    assert "without folds there is nothing to fit the temperature on" in run.notes[-1]
+
+
 def test_training_that_diverges_gives_its_reason():
     config = replace(SMALL, method="vanilla", learning_rate=1e30, folds=0)
     run = perform([config])[0]

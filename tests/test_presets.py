@@ -33,7 +33,8 @@ def test_the_few_shot_preset_is_the_grid_that_was_asked_for():
     assert preset.seeds == 5
     settings = 2 * 2 * 6
     tuning = 2 * 2 * len(preset.variants)  # one rate more on the first seed, at one size
-    assert len(planned(preset)) == settings * len(preset.variants) * 5 + tuning
+    unfitted = 5 * 5 * 2 * 2  # bb+ts-fit is at one size of six
+    assert len(planned(preset)) == settings * len(preset.variants) * 5 + tuning - unfitted
     assert sum(planned_counts(preset).values()) == len(planned(preset))
 
 
@@ -74,7 +75,9 @@ def test_narrow_runs_have_a_section_of_their_own(tmp_path):
         for variant, accuracy in (("oko", 0.4), ("bb+ls", 0.35))
         for seed in range(3)
     ]
-    merge_lines(tmp_path, [*runs, made_up(TEN_SHOT, "oko")])
+    fitted = made_up(setting, "bb+ts-fit")
+    fitted = replace(fitted, config=replace(preset.config(setting, "bb+ts-fit"), learning_rate=0.1))
+    merge_lines(tmp_path, [*runs, fitted, made_up(TEN_SHOT, "oko")])
     text = results_markdown(tmp_path)
     assert "1 runs, 0 failed; 0 runs of other recipes" in text
     section = text[text.index("## CIFAR with narrow ResNets") : text.index("## Claims")]
@@ -82,6 +85,21 @@ def test_narrow_runs_have_a_section_of_their_own(tmp_path):
     assert "| BB + LS | +5.0 ± 0.0 * |" in section
     assert "tempered" not in section
     assert "MNIST" not in section
+
+
+@pytest.mark.parametrize("name", ["smoke", "few-shot", "paper"])
+def test_a_temperature_is_fitted_only_where_there_are_folds(name):
+    preset = PRESETS[name]
+    fitted = [setting for setting, variant in preset.entries if variant == "bb+ts-fit"]
+    assert {str(setting) for setting in fitted if setting.distribution == "uniform"} >= {
+        "MNIST, uniform, 10 per class",
+        "FashionMNIST, uniform, 10 per class",
+    }
+    assert all(preset.config(setting, "bb+ts-fit").folds == 3 for setting in fitted)
+    with pytest.raises(ValueError, match=r"bb\+ts-fit is fitted where there are folds, with 10"):
+        preset_named(name, sizes=[50], datasets=["mnist"], variants=["bb+ts-fit"])
+    unfitted = replace(made_up(TEN_SHOT, "bb+ts-fit").config, folds=0)
+    assert Evidence([Run(config=unfitted)], PRESETS["paper"]).others == 1
 
 
 def test_sizes_are_per_class_and_runs_have_totals():

@@ -1,13 +1,17 @@
-"""The config of a run: its id, and what it refuses."""
+"""The config of a run: its id, what it refuses, and what its number of examples asks for."""
 
 import json
 from dataclasses import asdict, fields, replace
 
 import pytest
 from grids import SMALL
+from hypothesis import given
+from hypothesis import strategies as st
 
 from oddkout.experiments.config import RunConfig
 from oddkout.experiments.fingerprint import fingerprint, identified
+from oddkout.experiments.recipe import Recipe, suited_to
+from oddkout.experiments.settings import Setting
 
 
 def test_an_id_is_the_same_whatever_the_order_of_fields_and_the_spelling_of_numbers():
@@ -116,3 +120,25 @@ def test_a_fingerprint_of_a_folder_sees_names_and_contents(tmp_path):
         folder("nested", **{"a": "1", "d/b": "2"}),
     ]
     assert len({first, *others}) == 6
+
+
+# What the number of examples asks for
+
+
+@given(st.lists(st.integers(1, 500), min_size=1, max_size=20))
+def test_examples_count_by_the_variance_of_a_mean_over_balanced_classes(sizes):
+    """So many balanced examples as would give the mean over classes of noise the same variance."""
+    variance = sum(1 / size for size in sizes) / len(sizes) ** 2
+    ratio = max(1, 1 / variance / len(sizes) / 10)
+    found = suited_to([*sizes, 0])
+    assert found["weight_decay"] == pytest.approx(2e-3 / ratio, rel=0.01)
+    assert found["head_weight"] == pytest.approx(2 / ratio, rel=0.01)
+    assert found["updates"] == pytest.approx(600 * min(ratio, 2), rel=0.01)
+    assert suited_to(reversed(sizes)) == suited_to(sizes)
+
+
+@pytest.mark.parametrize(
+    "sizes", [[10] * 10, [2, 3], Setting("mnist", "heavy-tailed", 50).class_sizes]
+)
+def test_few_examples_of_a_class_are_what_the_defaults_are_for(sizes):
+    assert Recipe(**suited_to(sizes)) == Recipe()

@@ -4,14 +4,18 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from oddkout import load_data
 from oddkout.artifact import Classifier
 from oddkout.cli import main
 from oddkout.experiments.compare import compare
 from oddkout.experiments.config import RunConfig
+from oddkout.experiments.fit import fit_classifier
+from oddkout.experiments.recipe import Recipe, suited_to
 from oddkout.methods import METHODS
 
 DATA = os.environ.get("ODDKOUT_DATA", "")
@@ -48,6 +52,28 @@ def test_any_k_with_and_without_head(tmp_path, capsys, method, k, head):
     by_default = method == "oko" and k == 1
     has_head = by_default if head is None else head == "--head"
     assert (settings["k"], settings["head"]) == (k, "odd" if has_head else "none")
+
+
+def test_the_recipe_is_suited_to_the_number_of_examples_unless_told_otherwise(
+    tmp_path, monkeypatch
+):
+    data = load_data("digits")
+    own = Recipe(**suited_to(data.class_sizes))
+    assert own.updates == 1200
+    assert own.weight_decay < Recipe.weight_decay / 10
+    told = trained(tmp_path, updates=3).details["settings"]
+    assert {name: told[name] for name in asdict(own)} == asdict(own) | {"updates": 3}
+    used = []
+
+    def refuse(recipe, *arguments, **options):
+        used.append(recipe)
+        raise ValueError("this test does not train")
+
+    monkeypatch.setattr(Recipe, "train", refuse)
+    assert main(["train", "digits", "--out", str(tmp_path / "other")]) == 2
+    with pytest.raises(ValueError, match="does not train"):
+        fit_classifier(data)
+    assert used == [own, own]
 
 
 def test_an_out_of_fold_temperature_is_on_the_card(tmp_path):

@@ -1,10 +1,10 @@
 """``oddkout compare``: which method gives the best probabilities on these data."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,6 +15,7 @@ from oddkout.cli.source import Categorical, ImageSize, Json, Target, Test, TestS
 from oddkout.data import KNOWN
 from oddkout.experiments.compare import LEARNING_RATES, compare
 from oddkout.experiments.config import RunConfig
+from oddkout.experiments.perform import suited
 from oddkout.methods import METHODS
 from oddkout.report.tables import comparison_json, comparison_text
 
@@ -36,15 +37,15 @@ def compare_methods(
     seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 5,
     out: Annotated[Path, typer.Option(help="Folder for the runs and the report.")] = Path("runs"),
     distribution: Annotated[
-        str | None,
-        typer.Option(help="Classes to train on: all, or a subset, uniform or heavy-tailed."),
+        Literal["all", "uniform", "heavy-tailed"] | None,
+        typer.Option(help="Classes to train on: all, or a subset of their examples."),
     ] = None,
     train_examples: Annotated[int | None, typer.Option(help="Size of the subset.")] = None,
     learning_rates: Annotated[
         str, typer.Option(help="Learning rates that every method chooses from.")
     ] = ",".join(map(str, LEARNING_RATES)),
     model: Model = RunConfig.model,
-    updates: Updates = RunConfig.updates,
+    updates: Updates = None,
     examples: Examples = RunConfig.examples,
     dropout: Dropout = float(RunConfig.dropout),
     folds: Annotated[
@@ -73,10 +74,6 @@ def compare_methods(
         distribution = "heavy-tailed" if source == "digits" else "all"
     if source == "digits" and distribution != "all" and train_examples is None:
         train_examples = 200
-    if distribution not in ("all", "uniform", "heavy-tailed"):
-        raise ValueError(
-            f"--distribution must be all, uniform or heavy-tailed, got {distribution!r}"
-        )
     if (distribution == "all") != (train_examples is None):
         raise ValueError(
             "--train-examples is the size of a subset, so that it goes together with "
@@ -89,16 +86,18 @@ def compare_methods(
         test_size=test_size,
         image_size=image_size,
         categorical=tuple(categorical or ()),
-        distribution=distribution,  # type: ignore[arg-type]  # checked above
+        distribution=distribution,
         train_examples=train_examples,
         # Known test parts hold every class equally often; one's own is like its training part.
         population="uniform" if is_known else "train",
         model=model,
-        updates=updates,
         examples=examples,
         dropout=dropout,
         folds=folds,
     )
+    config = suited(config)
+    if updates is not None:
+        config = replace(config, updates=updates)
     with grid_progress() as progress:
         comparison = compare(
             config,

@@ -81,6 +81,8 @@ def reproduce_paper(
         seeds=seeds,
         updates=updates,
     )
+    if is_claims and results is not None and not results.is_dir():
+        raise ValueError(f"--results must be a folder of committed runs, got {results}")
     is_known = is_only_missing or is_report or is_claims
     lines = read_lines(results) if results is not None and is_known else []
     store = CommittedStore(out, lines)

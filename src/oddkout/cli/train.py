@@ -24,7 +24,7 @@ from oddkout.cli.source import (
 )
 from oddkout.data import load_data
 from oddkout.experiments.fit import fit_classifier
-from oddkout.experiments.recipe import Recipe
+from oddkout.experiments.recipe import Recipe, suited_to
 from oddkout.experiments.winner import winning_config
 from oddkout.methods import METHODS
 
@@ -59,7 +59,7 @@ def train(
         typer.Option("--head/--no-head", help="An odd-class head; if neither, for k = 1."),
     ] = None,
     model: Model = Recipe.model,
-    updates: Updates = Recipe.updates,
+    updates: Updates = None,
     examples: Examples = Recipe.examples,
     learning_rate: Annotated[float, typer.Option(help="Highest learning rate.")] = float(
         Recipe.learning_rate
@@ -102,9 +102,11 @@ def train(
         categorical=categorical or (),
         data_dir=data_dir,
     )
+    asked_for = suited_to(data.class_sizes)
+    if updates is not None:
+        asked_for["updates"] = updates
     recipe = Recipe(
         model=model,
-        updates=updates,
         examples=examples,
         learning_rate=learning_rate,
         dropout=dropout,
@@ -112,6 +114,7 @@ def train(
         flip=flip,
         crop=crop,
         compiled=compiled,
+        **asked_for,
     )
     if (method == "best") != (runs is not None):
         raise ValueError(

@@ -57,6 +57,12 @@ class Data:
                     f"for each, got {len(x)} examples and {len(y)} labels"
                 )
 
+    @property
+    def class_sizes(self) -> list[int]:
+        """Number of training examples of every class."""
+        counts: list[int] = np.bincount(self.y_train, minlength=len(self.classes)).tolist()
+        return counts
+
 
 def as_tensor(x: Any) -> Float32[Tensor, "..."]:
     """Examples as a float32 tensor, as models take them.

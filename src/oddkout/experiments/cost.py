@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from statistics import fmean, linear_regression
 
 import torch
 
@@ -41,32 +40,23 @@ def spent_seconds(runs: Iterable[Run]) -> float:
 def extrapolated_seconds(runs: Sequence[Run], plan: Mapping[RunConfig, int]) -> float | None:
     """CPU-seconds that other runs would take, from what finished ones took; none without any.
 
-    The straight line through CPU-seconds against examples trained on, folds included: so much per
-    example, and so much for the predictions of the test part and their evaluation. Runs of an
-    older version, which do not know their CPU-seconds, have no say.
+    So much per update, so much per example trained on, folds included, and so much per run for the
+    predictions of the test part and their evaluation: the least squares that are not negative. Runs
+    of an older version, which do not know their CPU-seconds, have no say.
 
     Args:
         runs: Finished runs, of the same network.
         plan: The others, each with how many there are that differ only in seed and rate.
     """
+    from scipy.optimize import nnls
+
     spent = {run.config: run.seconds["cpu"] for run in runs if "cpu" in run.seconds}
     if not spent:
         return None
-    measured = [(_trained_on(job[0]), spent[job[0]]) for job in jobs_of(spent)]
-    if len({examples for examples, _ in measured}) > 1:
-        line = linear_regression(*zip(*measured, strict=True))
-        per_example, per_run = line.slope, line.intercept
-    else:
-        per_example, per_run = 0.0, -1.0
-    if per_run < 0 or per_example < 0:  # too few runs to tell the two apart
-        per_run = 0.0
-        per_example = fmean(seconds for _, seconds in measured) / fmean(
-            examples for examples, _ in measured
-        )
+    known = [job[0] for job in jobs_of(spent)]
+    prices, _ = nnls([_amounts(config) for config in known], [spent[config] for config in known])
     jobs = {job[0]: plan[job[0]] for job in jobs_of(plan)}
-    return sum(
-        count * (per_example * _trained_on(config) + per_run) for config, count in jobs.items()
-    )
+    return float(sum(count * (prices @ _amounts(config)) for config, count in jobs.items()))
 
 
 def estimated_seconds(configs: Sequence[RunConfig]) -> float:
@@ -89,6 +79,12 @@ def estimated_seconds(configs: Sequence[RunConfig]) -> float:
         total += training * _trained_on(config) + predicting * tested
         total += _EVALUATION_SECONDS * len(job) * tested / 10_000
     return total
+
+
+def _amounts(config: RunConfig) -> tuple[int, int, int]:
+    """What a run pays for: its updates, the examples in them, and itself."""
+    examples = _trained_on(config)
+    return examples // config.examples, examples, 1
 
 
 def _trained_on(config: RunConfig) -> int:

@@ -173,6 +173,8 @@ class Evidence:
 
 def _is_made_by(preset: Preset, setting: Setting, variant: str, config: RunConfig) -> bool:
     """Whether a run has the recipe that the preset has for its setting and variant."""
+    if config.how.temperature == "fit" and not config.folds:
+        return False  # it had nothing to fit it on
     return variant in VARIANTS and _recipe(config) == _recipe(preset.config(setting, variant))
 
 

@@ -14,7 +14,7 @@ from oddkout.calibrators import cross_fitted_temperature
 from oddkout.checks import Number
 from oddkout.data import Data, as_tensor, split
 from oddkout.evaluation import Evaluation, evaluate
-from oddkout.experiments.recipe import Recipe, folds_for
+from oddkout.experiments.recipe import Recipe, folds_for, suited_to
 from oddkout.experiments.versions import versions
 from oddkout.methods import chosen_method
 from oddkout.training import Progress
@@ -42,7 +42,7 @@ def fit_classifier(
         method: Name of the method.
         k: Number of odd classes, for methods that draw sets; the method's own if not given.
         head: Whether there is an odd-class head; the method's own if not given.
-        recipe: How it is trained.
+        recipe: How it is trained; as its number of examples asks for if not given.
         folds: Number of folds for an out-of-fold temperature, each of which trains a model more;
             0 for the temperature of the method. One that is to be fitted takes 5 unless data are
             held out.
@@ -52,7 +52,7 @@ def fit_classifier(
         checkpoint: File to keep the state of training in.
         progress: Called with every new row of the log.
     """
-    recipe = recipe or Recipe()
+    recipe = recipe or Recipe(**suited_to(data.class_sizes))
     how = chosen_method(method, k=k, head=head)
     if folds and isinstance(how.temperature, float | int):
         raise ValueError(

@@ -18,7 +18,7 @@ from oddkout.checks import Number
 from oddkout.data import KNOWN, Data, as_tensor, last_split, load_data, subset
 from oddkout.evaluation import evaluate
 from oddkout.experiments.config import RunConfig
-from oddkout.experiments.recipe import folds_for
+from oddkout.experiments.recipe import folds_for, suited_to
 from oddkout.experiments.run import Run, failed_runs
 from oddkout.experiments.versions import versions
 from oddkout.models import build_model
@@ -146,6 +146,15 @@ def data_for(config: RunConfig) -> Data:
     return replace(data, x_train=np.asarray(data.x_train[chosen]), y_train=data.y_train[chosen])
 
 
+def suited(config: RunConfig) -> RunConfig:
+    """The config with the parts of the recipe that its number of examples asks for.
+
+    Args:
+        config: The run.
+    """
+    return replace(config, **suited_to(data_for(config).class_sizes))
+
+
 def prepared_for(config: RunConfig) -> Prepared:
     """The data of a run, standardised.
 
@@ -245,6 +254,8 @@ def _evaluated(
     elif config.folds:
         notes.append("the smallest class is too small for folds: the temperature is left at 1")
     fixed = config.how.temperature
+    if fixed == "fit" and not config.folds:
+        notes.append("without folds there is nothing to fit the temperature on: it is left at 1")
     if fixed == "fit":
         logits = logits / temperature  # what this method is: its temperature is part of it
     elif isinstance(fixed, float | int):

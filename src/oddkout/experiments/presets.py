@@ -7,6 +7,7 @@ from typing import Any
 
 from oddkout.checks import Number, at_least, one_of
 from oddkout.experiments.config import RunConfig
+from oddkout.experiments.recipe import suited_to
 from oddkout.experiments.settings import (
     DISTRIBUTIONS,
     TITLES,
@@ -64,6 +65,12 @@ class Preset:
                 "a grid needs at least one data set, distribution, method and learning rate; "
                 "leave an option out to keep what the preset has"
             )
+        if not self.entries:
+            sizes = " and ".join(f"{size} if {name}" for name, size in _REFERENCE_SIZES.items())
+            raise ValueError(
+                f"{', '.join(self.variants)} is fitted where there are folds, with {sizes} "
+                f"examples per class, got sizes {list(self.sizes or ())}; add these to the sizes"
+            )
 
     @property
     def settings(self) -> list[Setting]:
@@ -73,6 +80,16 @@ class Preset:
             for data in self.datasets
             for distribution in self.distributions
             for size in (self.sizes or paper_sizes(data))
+        ]
+
+    @property
+    def entries(self) -> list[tuple[Setting, str]]:
+        """Settings with variants; those that fit a temperature are only where there are folds."""
+        return [
+            (setting, variant)
+            for setting in self.settings
+            for variant in self.variants
+            if not _is_fitted(variant) or self._is_reference(setting)
         ]
 
     def rates(self, variant: str) -> tuple[Number, ...]:
@@ -102,13 +119,15 @@ class Preset:
             setting: The setting.
             variant: The row.
         """
-        is_reference = setting == self.reference(setting.data, setting.distribution)
+        folds = self.folds if self._is_reference(setting) else 0
+        if _is_fitted(variant):
+            folds = folds or RunConfig.folds
         base = RunConfig(
             data=setting.data,
             distribution=setting.distribution,
             train_examples=setting.examples,
             population="uniform",
-            folds=self.folds if is_reference else 0,
+            folds=folds,
         )
         base = _with_budget(base, setting)
         if self.is_narrow and setting.data in _NARROW_UPDATES:
@@ -119,12 +138,22 @@ class Preset:
             base = replace(base, updates=self.updates)
         return VARIANTS[variant].config(base, setting)
 
+    def _is_reference(self, setting: Setting) -> bool:
+        """Whether learning rates are chosen here."""
+        return setting == self.reference(setting.data, setting.distribution)
+
+
+def _is_fitted(variant: str) -> bool:
+    """Whether a variant fits its temperature."""
+    return METHODS[VARIANTS[variant].method].temperature == "fit"
+
 
 _NARROW_UPDATES = {"cifar10": 200, "cifar100": 100}
 
 
 def _with_budget(base: RunConfig, setting: Setting) -> RunConfig:
     """The model, and how much training: more where there is more to learn from."""
+    base = replace(base, **suited_to(setting.class_sizes))
     if setting.data == "cifar10":
         updates = max(2000, math.ceil(30 * setting.examples / 60))
         return replace(base, model="resnet18", examples=60, updates=updates, shift=4, flip=True)

@@ -1,9 +1,11 @@
 """How a classifier is trained, method apart: one recipe for all of them."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Literal
+from statistics import harmonic_mean
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -16,10 +18,15 @@ from oddkout.models import build_model
 from oddkout.randomness import keyed_generator
 from oddkout.training import Progress, Trained, train
 
+# Examples of a class for which the defaults were found.
+_FEW = 10
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """All that training is told, beside data, method and seed; the defaults are `docs/recipe.md`'s.
+
+    The defaults are for ten examples of a class; what more of them ask for, ``suited_to`` says.
 
     Attributes:
         model: Name of the network, see ``build_model``.
@@ -49,7 +56,7 @@ class Recipe:
     dropout: Number = 0.3
     updates: int = 600
     examples: int = 20
-    sets: int = 64
+    sets: int = 256
     layout: Literal["pool", "paper"] = "pool"
     learning_rate: Number = 0.2
     optimiser: Literal["sgd", "adamw"] = "sgd"
@@ -154,6 +161,32 @@ class Recipe:
             )
             logits[is_own] = trained.predict_logits(x[is_own])
         return logits
+
+
+def suited_to(class_sizes: Iterable[Number]) -> dict[str, Any]:
+    """The parts of the recipe that depend on how many examples there are to learn from.
+
+    Weight decay and the second head stand for prior knowledge: against the mean loss it counts the
+    less, the more examples there are. How many that is, the rare classes say: the harmonic mean,
+    which is what the variance of a mean over balanced classes depends on. Up to ten examples of a
+    class these are the defaults of ``Recipe``; with more, there is more to fit, too.
+
+    Args:
+        class_sizes: Number of examples of every class; those without any have no say.
+
+    Example:
+        >>> suited_to([20, 20])
+        {'updates': 1200, 'weight_decay': 0.001, 'head_weight': 1.0}
+        >>> suited_to([1000, 5]) == suited_to([5, 5])
+        True
+    """
+    mean = harmonic_mean([size for size in class_sizes if size > 0])
+    ratio = max(1.0, round(mean / _FEW, 2))
+    return {
+        "updates": round(Recipe.updates * min(2, ratio)),
+        "weight_decay": Recipe.weight_decay / ratio,
+        "head_weight": Recipe.head_weight / ratio,
+    }
 
 
 def folds_for(

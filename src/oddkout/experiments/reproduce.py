@@ -6,8 +6,9 @@ from oddkout.checks import Number
 from oddkout.experiments.config import RunConfig
 from oddkout.experiments.executors import Executor
 from oddkout.experiments.grid import GridProgress, perform_grid
-from oddkout.experiments.presets import Preset
+from oddkout.experiments.presets import PRESETS, Preset
 from oddkout.experiments.run import Run
+from oddkout.experiments.settings import DISTRIBUTIONS
 from oddkout.experiments.store import RunStore
 from oddkout.experiments.tuning import chosen_rate
 from oddkout.experiments.variants import variant_of
@@ -23,8 +24,9 @@ def reproduce(
     """Perform what is missing of a grid, the longest runs first; return all of its runs.
 
     Each variant has one learning rate for the whole grid: that of the lowest out-of-fold NLL on the
-    first seed, in the mean over one size of every data set and distribution. Killed and called
-    again, it goes on.
+    first seed, in the mean over one size of every data set and distribution. What the store knows
+    of others has its say, too, so that a grid done in parts has the rates of the whole. Killed and
+    called again, it goes on.
 
     Args:
         preset: The grid.
@@ -37,10 +39,12 @@ def reproduce(
         return perform_grid(configs, store, executor=executor, progress=progress)
 
     tuning = perform(tuning_configs(preset)) if tuning_configs(preset) else []
+    whole = replace(preset, datasets=PRESETS["paper"].datasets, distributions=DISTRIBUTIONS)
+    known = [store.read(config) for config in tuning_configs(whole) if config in store]
     rates = {
         variant: chosen_rate(own)
         for variant in preset.variants
-        if (own := [run for run in tuning if variant_of(run.config) == variant])
+        if (own := [run for run in known if variant_of(run.config) == variant])
     }
     runs = perform(final_configs(preset, rates))
     return list({run.config.id: run for run in [*tuning, *runs]}.values())
@@ -72,8 +76,7 @@ def final_configs(preset: Preset, rates: dict[str, Number]) -> list[RunConfig]:
             learning_rate=rates.get(variant, preset.rates(variant)[0]),
             seed=seed,
         )
-        for setting in preset.settings
-        for variant in preset.variants
+        for setting, variant in preset.entries
         for seed in range(preset.seeds)
     ]
 
@@ -84,11 +87,7 @@ def planned_counts(preset: Preset) -> dict[RunConfig, int]:
     Args:
         preset: The grid.
     """
-    counts = {
-        preset.config(setting, variant): preset.seeds
-        for setting in preset.settings
-        for variant in preset.variants
-    }
+    counts = {preset.config(setting, variant): preset.seeds for setting, variant in preset.entries}
     for _, config in _references(preset):
         # One of the rates on the first seed is the chosen one, which the grid has already.
         known = counts.get(config, 1)

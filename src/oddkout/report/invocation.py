@@ -1,13 +1,15 @@
 """What to type to perform a comparison again."""
 
 import shlex
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from oddkout.data import KNOWN
 from oddkout.experiments.comparison import Comparison
 from oddkout.experiments.config import RunConfig
 from oddkout.experiments.duels import takes_k
+from oddkout.experiments.recipe import suited_to
 
 # The fields of a config that are options of ``oddkout compare``.
 _OPTIONS = (
@@ -33,16 +35,14 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
     rates = sorted(
         {float(run.config.learning_rate) for run in comparison.tuning or comparison.runs}
     )
-    changed = {
-        part.name: getattr(base, part.name)
-        for part in fields(RunConfig)
-        if part.name not in _REPLACED
-        and (part.default is MISSING or getattr(base, part.name) != part.default)
-    }
+    counts = next((run.train_counts for run in comparison.runs if run.config.seed == 0), [])
+    # What the command takes by itself: by the kind of data, and by how many there are.
     usual = {"population": "uniform"} if base.data in KNOWN else {}
+    usual |= suited_to(counts) if counts else {}
     plain = {*_OPTIONS, "data", "fingerprint", "categorical"}
-    if {name: value for name, value in changed.items() if name not in plain} != usual:
-        told = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    changed = _changed(base, usual)
+    if changed.keys() - plain:
+        told = ", ".join(f"{name}={value!r}" for name, value in _changed(base, {}).items())
         return (
             "import oddkout as oko\nfrom oddkout.experiments.config import RunConfig\n\n"
             f"oko.compare(\n    RunConfig({told}),\n    methods={methods},\n    seeds={seeds},\n"
@@ -58,3 +58,13 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
     lines = [f"oddkout compare {shlex.quote(base.data)}"]
     lines += [f"{name} {shlex.quote(str(value))}" for name, value in (*pairs, ("--out", out))]
     return " \\\n  ".join(lines)
+
+
+def _changed(config: RunConfig, usual: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a config that are not as usual; where nothing is usual, not the defaults."""
+    return {
+        part.name: getattr(config, part.name)
+        for part in fields(RunConfig)
+        if part.name not in _REPLACED
+        and getattr(config, part.name) != usual.get(part.name, part.default)
+    }

@@ -8,7 +8,6 @@ from oddkout.checks import Number
 from oddkout.experiments.claims.claim import Finding, Verdict, verdict_on
 from oddkout.experiments.comparison import Interval, t_interval
 from oddkout.experiments.evidence import Evidence, Measure, measure
-from oddkout.experiments.run import Run
 from oddkout.experiments.settings import Distribution, Setting
 
 BASELINES = ("vanilla", "vanilla+ls", "weighted", "focal", "bb", "bb+ls")
@@ -119,35 +118,32 @@ def ranks(data: str, distribution: Distribution, rank: int) -> Callable[[Evidenc
     return check
 
 
-def costs(
-    first: str, second: str, *, below: Number, per_update: bool = False
-) -> Callable[[Evidence], Finding]:
-    """A check of the seconds of training, as the ratio of two variants in the same settings.
+def costs(first: str, second: str, *, below: Number) -> Callable[[Evidence], Finding]:
+    """A check of the CPU-seconds of whole runs, as the ratio of two variants in the same settings.
 
-    Only runs that had a processor to themselves count: waiting is no cost.
+    Runs of an older version, which do not know their CPU-seconds, have no say. Neither variant may
+    share its training with others, whose evaluation would be counted with it.
     """
 
-    def seconds(run: Run) -> float:
-        return run.seconds["train"] / (run.config.updates if per_update else 1)
+    def seconds(evidence: Evidence, setting: Setting, name: str) -> dict[tuple[int, int], float]:
+        return {
+            (run.config.seed, run.config.folds): run.seconds["cpu"]
+            for run in evidence.runs(setting, name)
+            if "cpu" in run.seconds
+        }
 
     def check(evidence: Evidence) -> Finding:
         ratios = []
         for setting in evidence.settings:
-            own, other = (
-                {run.config.seed: run for run in evidence.runs(setting, name) if _is_timed(run)}
-                for name in (first, second)
-            )
-            ratios += [
-                seconds(own[seed]) / seconds(other[seed])
-                for seed in sorted(own.keys() & other.keys())
-            ]
+            own, other = (seconds(evidence, setting, name) for name in (first, second))
+            ratios += [own[key] / other[key] for key in sorted(own.keys() & other.keys())]
         if not ratios:
             return NOTHING
         found = t_interval(ratios)
+        interval = f" [{found.low:.2f}, {found.high:.2f}]" if len(ratios) > 1 else ""
         return Finding(
             verdict=verdict_on(found, below=below),
-            numbers=f"ratio {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}] in {len(ratios)} "
-            "pairs of runs",
+            numbers=f"ratio {found.mean:.2f}{interval} in {len(ratios)} pairs of runs",
             value=found.mean,
             low=_known(found.low),
             high=_known(found.high),
@@ -155,12 +151,6 @@ def costs(
         )
 
     return check
-
-
-def _is_timed(run: Run) -> bool:
-    """Whether a run spent nearly all of its time on a processor."""
-    lasted = sum(run.seconds.get(part, 0.0) for part in ("train", "folds", "evaluate"))
-    return run.seconds.get("cpu", 0.0) >= 0.9 * lasted
 
 
 def gains_in_tail(data: str) -> Callable[[Evidence], Finding]:
