@@ -7,7 +7,11 @@ import torch
 from matplotlib.figure import Figure
 
 import oddkout as oko
+from oddkout.experiments.evidence import Evidence
+from oddkout.experiments.lines import read_lines
+from oddkout.experiments.presets import PRESETS
 from oddkout.report.figures import draw_reliability, style
+from oddkout.report.paper_figures import PAPER_FIGURES, draw_paper_figure
 
 
 def predictions(examples: int, *, temperature: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
@@ -29,9 +33,18 @@ def diagrams(cases: dict[str, tuple[torch.Tensor, torch.Tensor]]) -> Figure:
     return figure
 
 
+def results() -> dict[str, Figure]:
+    """Two figures of the paper, from the lines of ``results/``."""
+    evidence = Evidence(read_lines(Path(__file__).parents[1] / "results"), PRESETS["paper"])
+    shown = {"2": "accuracy-by-size", "10": "ece-by-size"}
+    drawn = {figure.name: draw_paper_figure(figure, evidence) for figure in PAPER_FIGURES
+             if figure.name in shown}  # fmt: skip
+    return {shown[name]: figure for name, figure in drawn.items() if figure is not None}
+
+
 def draw(folder: Path) -> list[Path]:
     """Write every figure into a folder, and return where they are."""
-    figures = {
+    cases = {
         "reliability": {
             "overconfident": predictions(2000, temperature=2.0),
             "calibrated": predictions(2000),
@@ -42,9 +55,10 @@ def draw(folder: Path) -> list[Path]:
     paths = []
     # Without these, every run would write other bytes: names in the file, and the date.
     with style(), mpl.rc_context({"svg.hashsalt": "oddkout"}):
-        for name, cases in figures.items():
+        figures = {name: diagrams(own) for name, own in cases.items()} | results()
+        for name, figure in figures.items():
             paths.append(folder / f"{name}.svg")
-            diagrams(cases).savefig(paths[-1], metadata={"Date": None})
+            figure.savefig(paths[-1], metadata={"Date": None})
     return paths
 
 

@@ -19,6 +19,7 @@ import oddkout as oko
 from oddkout.cli import main
 from oddkout.experiments.comparison import METRICS
 from oddkout.experiments.duels import comparisons_in, titles
+from oddkout.experiments.recipe import suited_to
 from oddkout.experiments.store import RunStore
 from oddkout.experiments.tuning import best_config
 from oddkout.report.headline import headline
@@ -407,9 +408,13 @@ def test_the_command_of_the_report_reads_the_same_runs(filled, monkeypatch, caps
     ],
 )  # fmt: skip
 def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypatch, changes):
-    setting = replace(SETTING, **changes)
+    own = suited_to([40, 50])
+    setting = replace(SETTING, **own | changes)
     store, comparison = fill(tmp_path, methods=["vanilla", "oko"], seeds=2, setting=setting)
+    for run in comparison.runs:
+        run.train_counts = [40, 50]
     seen = []
+    monkeypatch.setattr("oddkout.cli.compare.suited", lambda config: replace(config, **own))
     monkeypatch.setattr("oddkout.cli.compare._page", lambda out: None)
 
     def spy(config, **told):
@@ -417,7 +422,9 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
         return comparison
 
     monkeypatch.setattr("oddkout.cli.compare.compare", spy)
-    main(arguments_of(reproducing_command(comparison, out=store.folder)))
+    command = reproducing_command(comparison, out=store.folder)
+    assert ("--updates" in command) == ("updates" in changes)
+    main(arguments_of(command))
     [(config, told)] = seen
     assert replace(config, learning_rate=0.1) == replace(setting, learning_rate=0.1, fingerprint="")
     assert told["methods"] == ["vanilla", "oko"]

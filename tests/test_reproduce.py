@@ -49,6 +49,25 @@ def test_rates_are_chosen_at_one_size_and_kept_at_the_others(tmp_path):
     assert {run.config.folds for run in runs if run.config.train_examples == 500} == {0}
 
 
+def test_a_part_of_a_grid_has_the_rates_of_the_whole(tmp_path):
+    """One data set alone would choose 0.1; the other is surer of 0.2."""
+    fashion = Setting("fashion_mnist", "uniform", 10)
+    known = [
+        made_up(setting, "oko", rate=rate, nll=nll)
+        for setting, found in ((TEN_SHOT, {0.1: 0.5, 0.2: 0.6}), (fashion, {0.1: 2.0, 0.2: 1.0}))
+        for rate, nll in found.items()
+    ]
+    part = preset_named(
+        "few-shot", datasets=["mnist"], distributions=["uniform"], sizes=[50], variants=["oko"],
+        seeds=1,
+    )  # fmt: skip
+    for lines, rate in ((known[:2], 0.1), (known, 0.2)):
+        performed = []
+        store = CommittedStore(tmp_path / str(rate), lines)
+        reproduce(part, store, executor=stub_executor(0.1, performed))
+        assert [config.learning_rate for config in performed] == [rate]
+
+
 def test_committed_lines_are_not_performed_again(tmp_path):
     preset = preset_named(
         "few-shot", datasets=["mnist"], distributions=["uniform"], sizes=[10], variants=["oko"],
@@ -139,6 +158,11 @@ def test_the_command_goes_from_runs_to_results_and_again_without_runs(tmp_path, 
     capsys.readouterr()
     assert main(["reproduce", "--claims", "--json", *options[-4:]]) == 0
     assert len(json.loads(capsys.readouterr().out)) == len(CLAIMS)
+
+
+def test_claims_of_a_folder_that_is_not_there_are_refused(tmp_path, capsys):
+    assert main(["reproduce", "--claims", "--results", str(tmp_path / "resluts")]) == 2
+    assert "--results must be a folder of committed runs" in capsys.readouterr().err
 
 
 def test_killed_ten_times_it_comes_to_the_same_tables_and_repeats_nothing(tmp_path):

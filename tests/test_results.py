@@ -17,6 +17,7 @@ from oddkout.report.paper_figures import PAPER_FIGURES, save_paper_figures
 from oddkout.report.paper_tables import paper_table, table_cell
 from oddkout.report.reproduction import reproduction_json, write_reproduction
 from oddkout.report.results import QUALITY_SETTINGS, results_markdown
+from oddkout.report.summary import summary
 
 # Cost
 
@@ -28,10 +29,10 @@ def test_what_trained_once_is_paid_once():
     assert spent_seconds(together) == pytest.approx(35 + 42)
 
 
-def test_costs_are_extrapolated_by_examples_and_runs():
+def test_costs_are_extrapolated_by_updates_examples_and_runs():
     """Training takes 10 s and what comes after it 2 s; three folds train twice as much again."""
     runs = [made_up(TEN_SHOT, "oko", seed=seed) for seed in range(3)]
-    settings = [Setting("mnist", "uniform", size) for size in (20, 30)]
+    settings = [Setting("mnist", "heavy-tailed", size) for size in (10, 30)]
     plan = dict.fromkeys([PRESETS["paper"].config(setting, "bb") for setting in settings], 1)
     assert extrapolated_seconds(runs, plan) is None, "none knows its CPU-seconds"
     for run in runs:
@@ -46,6 +47,10 @@ def test_costs_are_extrapolated_by_examples_and_runs():
     folded = {PRESETS["paper"].config(TEN_SHOT, "bb"): 1}
     assert extrapolated_seconds(runs, folded) == pytest.approx(32)
     assert extrapolated_seconds([], plan) is None
+    runs.append(replace(runs[-1], config=replace(runs[-1].config, examples=40, updates=300)))
+    runs[-1].seconds = {"cpu": 8.0 + 2.0}  # larger updates are cheaper: 600 of 20 took 10 s
+    larger = {replace(config, examples=60, updates=200): 1 for config in plan}
+    assert extrapolated_seconds(runs, larger) == pytest.approx(2 * (4 / 3 + 6 + 2))
 
 
 # Tables, figures, RESULTS.md
@@ -114,6 +119,27 @@ def test_results_show_numbers_and_say_what_is_missing(text):
     assert "nan" not in text
 
 
+def test_in_short_oko_stands_beside_the_best_of_the_others():
+    evidence = evidence_of(
+        with_seeds(TEN_SHOT, "oko", [0.92, 0.94], ece=0.02),
+        with_seeds(TEN_SHOT, "bb", [0.91, 0.93], ece=0.05),
+        with_seeds(TEN_SHOT, "focal", [0.89, 0.9], ece=0.03),
+        with_seeds(TEN_SHOT, "vanilla", [0.99]),  # lacks a seed
+        with_seeds(TEN_SHOT, "oko-soft", [0.99, 0.99]),  # learns from sets, too
+        with_seeds(Setting("mnist", "uniform", 20), "oko", [0.9, 0.9]),  # stands alone
+    )
+    text = summary(evidence).markdown()
+    assert "Of 1 settings this is so in 1 for accuracy, in 0 for NLL and in 1 for ECE." in text
+    [line] = [line for line in text.splitlines() if line.startswith("| MNIST")]
+    cells = [cell.strip() for cell in line.split("|")[1:-1]]
+    assert cells[:2] == ["MNIST, uniform, 10 per class", "2"]
+    assert [cell.split(" ±")[0] for cell in cells[2:]] == [
+        "93.0", "BB: 92.0", "0.600", "Focal loss: 0.600", "0.020", "Focal loss: 0.030",
+    ]  # fmt: skip
+    assert [cell.endswith(" *") for cell in cells[2::2]] == [True, False, True]
+    assert summary(evidence_of()).parts == []
+
+
 def test_a_document_says_the_same_in_three_languages():
     document = Document()
     document.add(Heading("A & B"), "100 % <sure>", TextTable(header=["x_1"], rows=[["1 ± 2"]]))
@@ -122,6 +148,10 @@ def test_a_document_says_the_same_in_three_languages():
     assert r"x\_1 \\" in document.latex()
     assert r"1 $\pm$ 2 \\" in document.latex()
     assert "<h2>A &amp; B</h2>\n<p>100 % &lt;sure&gt;</p>" in document.html()
+    document.add("Type `a <b_c>`.")
+    assert document.markdown().endswith("Type `a <b_c>`.\n")
+    assert document.latex().endswith("Type \\texttt{a \\textless{}b\\_c\\textgreater{}}.\n")
+    assert "<p>Type <code>a &lt;b_c&gt;</code>.</p>" in document.html()
 
 
 def test_the_report_of_a_reproduction_is_whole(tmp_path):

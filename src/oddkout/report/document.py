@@ -1,5 +1,6 @@
 """Documents of headings, paragraphs and tables: one content as Markdown, LaTeX and HTML."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -58,7 +59,7 @@ class Heading:
 
 @dataclass
 class Document:
-    """Parts in order: headings, paragraphs, and tables.
+    """Parts in order: headings, paragraphs, in which backticks enclose code, and tables.
 
     Example:
         >>> document = Document()
@@ -100,8 +101,10 @@ class Document:
         for part in self.parts:
             if isinstance(part, Heading):
                 shown.append(f"\\{commands[part.level]}{{{_latex(part.text)}}}")
+            elif isinstance(part, str):
+                shown.append(_code(_latex(part), r"\\texttt{\1}"))
             else:
-                shown.append(_latex(part) if isinstance(part, str) else part.latex())
+                shown.append(part.latex())
         return "\n\n".join(shown) + "\n"
 
     def html(self) -> str:
@@ -110,8 +113,10 @@ class Document:
         for part in self.parts:
             if isinstance(part, Heading):
                 shown.append(f"<h{part.level}>{escape(part.text)}</h{part.level}>")
+            elif isinstance(part, str):
+                shown.append("<p>" + _code(escape(part), r"<code>\1</code>") + "</p>")
             else:
-                shown.append(f"<p>{escape(part)}</p>" if isinstance(part, str) else part.html())
+                shown.append(part.html())
         return "<section>\n" + "\n".join(shown) + "\n</section>\n"
 
 
@@ -136,3 +141,8 @@ _LATEX = {
 def _latex(text: str) -> str:
     """Text as LaTeX wants it."""
     return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _code(text: str, template: str) -> str:
+    """Escaped text with its code marked up."""
+    return re.sub("`([^`]*)`", template, text)

@@ -1,7 +1,8 @@
 """The paper's figures from runs, numbered as in the compiled paper; figure 6 is of the theory."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,13 +16,13 @@ from oddkout.report.figures import (
 )
 from oddkout.report.paper_panels import (
     Panel,
+    Shown,
     by_size,
-    entropies_of,
     entropy_panel,
     errors,
+    mean_entropies,
     pairs,
-    reliability,
-    runs_of,
+    reliability_panel,
 )
 
 if TYPE_CHECKING:
@@ -74,33 +75,30 @@ def draw_paper_figure(figure: PaperFigure, evidence: Evidence) -> Figure | None:
     from matplotlib.figure import Figure as Canvas
 
     rows = [
-        (data, distribution, variants)
+        shown
         for distribution in figure.distributions
         for data in figure.datasets
-        if (variants := _present(figure, evidence, data, distribution))
+        if (shown := _present(figure, evidence, data, distribution)).variants
     ]
     if not rows:
         return None
     if figure.is_split:
-        panels = [
-            (data, distribution, [variant])
-            for data, distribution, variants in rows
-            for variant in variants
-        ]
-        columns = max(len(variants) for _, _, variants in rows)
+        panels = [replace(row, variants=[variant]) for row in rows for variant in row.variants]
+        columns = max(len(row.variants) for row in rows)
     else:
-        panels = [(data, distribution, variants) for data, distribution, variants in rows]
-        columns = max(
-            sum(distribution == shown for _, shown, _ in rows)
-            for distribution in figure.distributions
-        )
+        panels = rows
+        columns = max(Counter(row.distribution for row in rows).values())
     lines = -(-len(panels) // columns)
     canvas = Canvas(figsize=(max(3.4, 2.7 * columns), 2.5 * lines + 0.6))
     axes = canvas.subplots(lines, columns, squeeze=False)
-    for ax, (data, distribution, variants) in zip(axes.flat, panels, strict=False):
-        figure.panel(evidence, data, distribution, variants, ax)
-        title = f"{TITLES[data]}, {distribution}"
-        ax.set_title(f"{title}\n{VARIANTS[variants[0]].title}" if figure.is_split else title)
+    for ax, shown in zip(axes.flat, panels, strict=False):
+        title = f"{TITLES[shown.data]}, {shown.distribution}"
+        if figure.is_split:
+            title += f"\n{VARIANTS[shown.variants[0]].title}"
+        else:
+            _colour(ax, shown.variants, order=figure.variants)
+        figure.panel(shown, ax)
+        ax.set_title(title)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
     if not figure.is_split:
@@ -133,14 +131,28 @@ def save_paper_figures(evidence: Evidence, folder: Path) -> tuple[list[Path], di
 
 def _present(
     figure: PaperFigure, evidence: Evidence, data: str, distribution: Distribution
-) -> list[str]:
-    """The variants of a panel that have runs, with predictions if these are needed."""
-    found = []
-    for variant in figure.variants:
-        runs = runs_of(evidence, data, distribution, variant)
-        if any(run.logits is not None for run in runs) or (runs and not figure.needs_predictions):
-            found.append(variant)
-    return found
+) -> Shown:
+    """What a panel can show: variants that have runs, with predictions if these are needed."""
+    whole = Shown(evidence, data, distribution, figure.variants)
+    found = [
+        variant
+        for variant in figure.variants
+        if any(
+            run.logits is not None or not figure.needs_predictions for run in whole.runs(variant)
+        )
+    ]
+    return replace(whole, variants=found)
+
+
+def _colour(ax: Axes, variants: Sequence[str], *, order: Sequence[str]) -> None:
+    """Give a variant the colour of its place in the figure, whatever else is missing."""
+    import matplotlib as mpl
+
+    styles = list(mpl.rcParams["axes.prop_cycle"])
+    chosen = [styles[order.index(name) % len(styles)] for name in variants]
+    ax.set_prop_cycle(
+        color=[found["color"] for found in chosen], marker=[found["marker"] for found in chosen]
+    )
 
 
 def _share_legend(canvas: Figure, axes: Sequence[Axes]) -> None:
@@ -163,19 +175,19 @@ PAPER_FIGURES = (
         name="1b",
         title="ECE against classification error",
         variants=_CALIBRATED,
-        panel=pairs(draw_ece_against_error, errors, _CALIBRATED),
+        panel=pairs(draw_ece_against_error, errors),
     ),
     PaperFigure(
         name="2",
         title="Accuracy by number of training examples",
         variants=_METHODS,
-        panel=by_size("accuracy", "accuracy %", _METHODS, scale=100),
+        panel=by_size("accuracy", "accuracy %", scale=100),
     ),
     PaperFigure(
         name="3",
         title="Reliability, uniform classes",
         variants=_CALIBRATED,
-        panel=reliability(_CALIBRATED),
+        panel=reliability_panel,
         distributions=("uniform",),
         needs_predictions=True,
     ),
@@ -193,13 +205,13 @@ PAPER_FIGURES = (
         name="5",
         title=_CE_H,
         variants=_CALIBRATED,
-        panel=pairs(draw_cross_entropy_against_entropy, entropies_of, _CALIBRATED),
+        panel=pairs(draw_cross_entropy_against_entropy, mean_entropies),
     ),
     PaperFigure(
         name="7",
         title="Reliability, heavy-tailed classes",
         variants=_CALIBRATED,
-        panel=reliability(_CALIBRATED),
+        panel=reliability_panel,
         distributions=("heavy-tailed",),
         needs_predictions=True,
     ),
@@ -226,42 +238,42 @@ PAPER_FIGURES = (
         name="10",
         title="ECE by number of training examples",
         variants=_CALIBRATED,
-        panel=by_size("ece", "ECE", _CALIBRATED),
+        panel=by_size("ece", "ECE"),
     ),
     PaperFigure(
         name="11",
         title="Accuracy for different k",
         variants=_ODD_CLASSES,
-        panel=by_size("accuracy", "accuracy %", _ODD_CLASSES, scale=100),
+        panel=by_size("accuracy", "accuracy %", scale=100),
     ),
     PaperFigure(
         name="12",
         title="ECE for different k",
         variants=_ODD_CLASSES,
-        panel=by_size("ece", "ECE", _ODD_CLASSES),
+        panel=by_size("ece", "ECE"),
     ),
     PaperFigure(
         name="13",
         title=f"{_CE_H} for different k",
         variants=_ODD_CLASSES,
-        panel=pairs(draw_cross_entropy_against_entropy, entropies_of, _ODD_CLASSES),
+        panel=pairs(draw_cross_entropy_against_entropy, mean_entropies),
     ),
     PaperFigure(
         name="14",
         title="Accuracy with hard and with soft targets",
         variants=_TARGETS,
-        panel=by_size("accuracy", "accuracy %", _TARGETS, scale=100),
+        panel=by_size("accuracy", "accuracy %", scale=100),
     ),
     PaperFigure(
         name="15",
         title="ECE with hard and with soft targets",
         variants=_TARGETS,
-        panel=by_size("ece", "ECE", _TARGETS),
+        panel=by_size("ece", "ECE"),
     ),
     PaperFigure(
         name="16",
         title=f"{_CE_H} with hard and with soft targets",
         variants=_TARGETS,
-        panel=pairs(draw_cross_entropy_against_entropy, entropies_of, _TARGETS),
+        panel=pairs(draw_cross_entropy_against_entropy, mean_entropies),
     ),
 )

@@ -18,6 +18,7 @@ from oddkout.experiments.variants import VARIANTS
 from oddkout.report.document import Document, Heading, TextTable
 from oddkout.report.estimator_benchmark import estimator_benchmark
 from oddkout.report.paper_tables import paper_table, shown
+from oddkout.report.summary import summary
 
 # The settings that methods are compared in with care: rates chosen and temperatures fitted there.
 QUALITY_SETTINGS = (
@@ -47,7 +48,7 @@ def results_markdown(folder: str | Path) -> str:
 def results_document(
     evidence: Evidence, *, narrow: Evidence | None = None, benchmark: Path | None = None
 ) -> Document:
-    """All results: methods in four settings, the paper's tables, its claims, and what it cost.
+    """All results: in short, in four settings, the paper's tables, its claims, and the cost.
 
     Args:
         evidence: The runs.
@@ -68,6 +69,7 @@ def results_document(
     )
     if evidence.failed:
         document.add(_failures(evidence.failed))
+    document.add(*summary(evidence).parts)
     document.add(Heading("Methods in four settings"))
     document.add(
         "All methods see the same subsets, forward as many examples, and choose between the same "
@@ -112,7 +114,12 @@ def _add_quality(document: Document, evidence: Evidence, setting: Setting) -> No
     if not present:
         document.add("No runs yet.")
         return
-    has_folds = any(run.out_of_fold for name in present for run in evidence.runs(setting, name))
+    has_folds = any(
+        run.out_of_fold
+        for name in present
+        for run in evidence.runs(setting, name)
+        if run.config.how.temperature != "fit"  # which shows its temperature as trained
+    )
     columns = [(metric, False) for metric in _METRICS]
     if has_folds:
         columns += [(metric, True) for metric in list(_METRICS)[1:]]  # accuracy stays as it is
