@@ -167,6 +167,7 @@ class Objective:
         self._inside: ClassIndex | None = None
         self._block = -1
         self._drawn: list[Drawn] = []
+        self._orders: dict[int, Int[Tensor, " examples"]] = {}
         self._weight = class_weights(labels, classes=classes) if method.loss == "weighted" else None
 
     def draw(self, update: int) -> Drawn:
@@ -245,12 +246,17 @@ class Objective:
         count = len(self._labels)
         start = (update * self._processes + self._rank) * self._examples
         epochs = range(start // count, (start + self._examples - 1) // count + 1)
-        order = [
-            torch.randperm(count, generator=keyed_generator(self._seed, 3, epoch))
-            for epoch in epochs
-        ]
+        order = [self._order(epoch) for epoch in epochs]
         first = start - epochs[0] * count
         return torch.cat(order)[first : first + self._examples]
+
+    def _order(self, epoch: int) -> Int[Tensor, " examples"]:
+        """Order of the examples in an epoch, kept as long as updates may reach into it."""
+        if epoch not in self._orders:
+            generator = keyed_generator(self._seed, 3, epoch)
+            self._orders = {near: self._orders[near] for near in self._orders if near >= epoch - 1}
+            self._orders[epoch] = torch.randperm(len(self._labels), generator=generator)
+        return self._orders[epoch]
 
 
 def _distinct(members: Int[Tensor, "sets members"]) -> Drawn:
