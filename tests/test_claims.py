@@ -113,6 +113,11 @@ def test_a_run_without_folds_has_no_tempered_number():
     tempered = measure("nll", is_tempered=True)
     assert found.mean([large], "oko", tempered) is None
     assert found.mean([TEN_SHOT], "oko", tempered) is not None
+    fewer = made_up(TEN_SHOT, "oko")
+    fewer = replace(fewer, config=replace(fewer.config, folds=3))
+    found = evidence_of([fewer])
+    assert found.mean([TEN_SHOT], "oko", tempered) is None, "another estimate of the temperature"
+    assert found.mean([TEN_SHOT], "oko", measure("nll")) is not None
 
 
 # Claims

@@ -95,11 +95,12 @@ def test_a_temperature_is_fitted_only_where_there_are_folds(name):
         "MNIST, uniform, 10 per class",
         "FashionMNIST, uniform, 10 per class",
     }
-    assert all(preset.config(setting, "bb+ts-fit").folds == 3 for setting in fitted)
+    assert all(preset.config(setting, "bb+ts-fit").folds == 5 for setting in fitted)
     with pytest.raises(ValueError, match=r"bb\+ts-fit is fitted where there are folds, with 10"):
         preset_named(name, sizes=[50], datasets=["mnist"], variants=["bb+ts-fit"])
-    unfitted = replace(made_up(TEN_SHOT, "bb+ts-fit").config, folds=0)
-    assert Evidence([Run(config=unfitted)], PRESETS["paper"]).others == 1
+    for folds in (0, 3):
+        other = replace(made_up(TEN_SHOT, "bb+ts-fit").config, folds=folds)
+        assert Evidence([Run(config=other)], PRESETS["paper"]).others == 1
 
 
 def test_sizes_are_per_class_and_runs_have_totals():
@@ -111,7 +112,7 @@ def test_sizes_are_per_class_and_runs_have_totals():
 def test_a_few_shot_run_is_the_run_that_compare_makes():
     by_compare = RunConfig(
         data="mnist", distribution="uniform", train_examples=100, population="uniform",
-        method="bb+ls", learning_rate=0.1, folds=3,
+        method="bb+ls", learning_rate=0.1,
     )  # fmt: skip
     by_preset = replace(PRESETS["few-shot"].config(TEN_SHOT, "bb+ls"), learning_rate=0.1)
     assert by_preset.id == by_compare.id

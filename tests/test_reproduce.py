@@ -87,7 +87,7 @@ def test_committed_lines_are_not_performed_again(tmp_path):
 
 def test_a_run_with_folds_answers_for_the_same_without(tmp_path):
     run = made_up(TEN_SHOT, "oko")
-    assert run.config.folds == 3
+    assert run.config.folds == 5
     store = CommittedStore(tmp_path, [run])
     assert replace(run.config, folds=0) in store
     assert replace(run.config, folds=2) not in store

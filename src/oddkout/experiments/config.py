@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 from oddkout.checks import Number, at_least
-from oddkout.experiments.recipe import Recipe
+from oddkout.experiments.recipe import FOLDS, Recipe
 from oddkout.methods import METHODS, Method, chosen_method
 
 FORMAT = 1
@@ -52,7 +52,7 @@ class RunConfig(Recipe):
     method: str = "oko"
     k: int | None = None
     head: bool | None = None
-    folds: int = 3
+    folds: int = FOLDS
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -57,6 +57,8 @@ class Evidence:
                 self.failed.append(run)
             else:
                 self.trained.append(run)
+                if run.config.folds != preset.config(setting, variant).folds:
+                    run = replace(run, out_of_fold={})  # its temperature is another estimate
                 groups.setdefault((setting, variant), []).append(run)
         self.rates = {
             variant: chosen_rate(
@@ -173,9 +175,12 @@ class Evidence:
 
 def _is_made_by(preset: Preset, setting: Setting, variant: str, config: RunConfig) -> bool:
     """Whether a run has the recipe that the preset has for its setting and variant."""
-    if config.how.temperature == "fit" and not config.folds:
-        return False  # it had nothing to fit it on
-    return variant in VARIANTS and _recipe(config) == _recipe(preset.config(setting, variant))
+    if variant not in VARIANTS:
+        return False
+    usual = preset.config(setting, variant)
+    if config.how.temperature == "fit" and config.folds != usual.folds:
+        return False  # what it is depends on them
+    return _recipe(config) == _recipe(usual)
 
 
 def _recipe(config: RunConfig) -> RunConfig:

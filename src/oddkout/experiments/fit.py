@@ -14,12 +14,10 @@ from oddkout.calibrators import cross_fitted_temperature
 from oddkout.checks import Number
 from oddkout.data import Data, as_tensor, split
 from oddkout.evaluation import Evaluation, evaluate
-from oddkout.experiments.recipe import Recipe, folds_for, suited_to
+from oddkout.experiments.recipe import FOLDS, Recipe, folds_for, suited_to
 from oddkout.experiments.versions import versions
 from oddkout.methods import chosen_method
 from oddkout.training import Progress
-
-_FOLDS = 5
 
 
 def fit_classifier(
@@ -59,7 +57,7 @@ def fit_classifier(
             f"{method} has a temperature of its own, got folds={folds}; leave the folds out"
         )
     if how.temperature == "fit" and not validation_fraction:
-        folds = folds or _FOLDS
+        folds = folds or FOLDS
     if folds:
         how = replace(how, temperature="none")
     given = np.asarray(data.x_train[:])

@@ -46,7 +46,7 @@ class Preset:
     variants: tuple[str, ...] = tuple(VARIANTS)
     seeds: int = 5
     learning_rates: tuple[Number, ...] = (0.1, 0.2)
-    folds: int = 3
+    folds: int = RunConfig.folds
     updates: int | None = None
     is_narrow: bool = False
 

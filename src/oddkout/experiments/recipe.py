@@ -21,6 +21,9 @@ from oddkout.training import Progress, Trained, train
 # Examples of a class for which the defaults were found.
 _FEW = 10
 
+# Folds of an out-of-fold temperature.
+FOLDS = 5
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
