@@ -138,14 +138,14 @@ MORE_ROWS = {
 TABLES = ((FEW, ROWS), (MORE, MORE_ROWS))
 
 
-def images(setting, seed):
-    """Standardised training examples, and 2,000 images of the validation part."""
+def images(setting, seed, held_out=2000):
+    """Standardised training examples, and some images of the validation part."""
     name, distribution, examples = SETTINGS[setting]
     data = oko.load_data(name)
     first, last = oko.last_split(len(data.y_train))
     labels = data.y_train[first]
     chosen = first[oko.subset(labels, examples=examples, distribution=distribution, seed=seed)]
-    held = last[:2000]
+    held = last[:held_out]
     x, x_held = (oko.as_tensor(data.x_train[part]) for part in (chosen, held))
     constants = {"mean": [x.mean().item()], "deviation": [x.std().item()]}
     y, y_held = (torch.tensor(data.y_train[part]) for part in (chosen, held))

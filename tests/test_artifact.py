@@ -195,6 +195,14 @@ def test_images_go_from_folder_to_probabilities(tmp_path, capsys):
     assert all(float(row[1]) > 0.5 for row in probs[1:])
 
 
+def test_a_known_name_stands_for_its_test_part(saved, capsys):
+    classifier, folder = saved
+    assert main(["predict", str(folder), "digits"]) == 0
+    probs = np.array(rows(capsys.readouterr().out)[1:], float)
+    expected = classifier.predict_proba(load_data("digits").x_test)
+    np.testing.assert_allclose(probs, expected, rtol=1e-5, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -17,7 +17,11 @@ from oddkout.data.examples import read_examples
 def predict(
     model: Annotated[Path, typer.Argument(help="Folder of a classifier.")],
     source: Annotated[
-        str, typer.Argument(metavar="DATA", help="Examples: .csv, .parquet, .npz, or a folder.")
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="Examples: .csv, .parquet, .npz, a folder, or a known name for its test part.",
+        ),
     ],
     prior: Prior = None,
     is_json: Json = False,
@@ -27,7 +31,7 @@ def predict(
     Example: oddkout predict digits-model new.npz > probabilities.csv
     """
     classifier = Classifier.load(model)
-    x = read_examples(Path(source), like=classifier.shape)
+    x = read_examples(source, like=classifier.shape)
     probs = classifier.predict_proba(x, prior=frequencies(prior))
     if is_json:
         print(json.dumps({"classes": classifier.classes, "probabilities": probs.tolist()}))

@@ -1,0 +1,127 @@
+"""How well a temperature is found out of fold, against the best one for 6,000 validation images.
+
+python benchmarks/temperature.py --methods oko,bb+ls --seeds 5,6,7   performs what is missing
+python benchmarks/temperature.py --markdown   prints the table from results/temperature.jsonl
+
+Behind the number of folds in ``docs/recipe.md``; the test set is not looked at, and
+the seeds are others than those of ``RESULTS.md``.
+"""
+
+import argparse
+import json
+import math
+from pathlib import Path
+from statistics import fmean
+
+import torch
+import torch.nn.functional as F
+from recipe import FEW, images
+
+import oddkout as oko
+from oddkout.calibrators import TemperatureScaling
+from oddkout.experiments.recipe import Recipe, folds_for, suited_to
+from oddkout.methods import METHODS
+
+LINES = Path(__file__).parents[1] / "results" / "temperature.jsonl"
+HELD_OUT = 6000
+FOLDS = (3, 5)
+SPREADS = (0.5, 0.35, 0.2)
+LOGARITHMS = torch.arange(-2250, 2251, dtype=torch.float64) / 750
+
+
+def line(method, setting, seed):
+    """One training on all examples and those of the folds, measured at every temperature."""
+    x, y, x_held, y_held = images(setting, seed, held_out=HELD_OUT)
+    how, recipe = METHODS[method], Recipe(**suited_to(y.bincount().tolist()))
+    held = recipe.train(x, y, method=how, classes=10, seed=seed).predict_logits(x_held)
+    out_of_fold = {}
+    for count in FOLDS:
+        numbers = folds_for(y, folds=count, seed=seed)
+        out_of_fold[count] = recipe.out_of_fold_logits(
+            x, y, folds=numbers, method=how, classes=10, seed=seed
+        )
+    return measured(method, setting, seed, y, out_of_fold, held, y_held)
+
+
+def measured(method, setting, seed, y, out_of_fold, held, y_held):
+    """Every temperature, with the ECE and NLL that it gives the model on held-out images."""
+    found = {"none": 1.0, "best": TemperatureScaling().fit(held, y_held).temperature.item()}
+    for count, logits in out_of_fold.items():
+        for rule, is_balanced in (("likeliest", True), ("likeliest, examples alike", False)):
+            fit = TemperatureScaling().fit(logits, y, is_balanced=is_balanced)
+            found[f"{count} folds, {rule}"] = fit.temperature.item()
+        for spread in SPREADS:
+            found[f"{count} folds, spread {spread}"] = most_probable(logits, y, spread)
+    return {
+        "method": method,
+        "setting": setting,
+        "seed": seed,
+        "estimates": {
+            name: {
+                "temperature": temperature,
+                "ece": oko.metrics.expected_calibration_error(
+                    (held / temperature).softmax(dim=1), y_held, bins=10
+                ).item(),
+                "nll": F.cross_entropy(held / temperature, y_held).item(),
+            }
+            for name, temperature in found.items()
+        },
+    }
+
+
+def most_probable(logits, y, spread):
+    """The temperature with a normal prior on its logarithm, all classes weighing the same."""
+    share = 1 / (y.bincount()[y] * len(y.unique())).double()
+    examples = 1 / share.square().sum()  # so many equal ones give a mean the same variance
+    losses = [
+        share @ F.cross_entropy(logits.double() / t.exp(), y, reduction="none") for t in LOGARITHMS
+    ]
+    energies = examples * torch.stack(losses) + (LOGARITHMS / spread) ** 2 / 2
+    return LOGARITHMS[energies.argmin()].exp().item()
+
+
+def markdown(lines):
+    """Means over all lines: the error of log T, and what it costs in NLL; ECE by method."""
+    methods = sorted({each["method"] for each in lines})
+    text = [
+        f"| temperature | error of log T | its mean | NLL above best | "
+        f"{' | '.join(f'ECE, {name}' for name in methods)} |",
+        f"| --- | --- | --- | --- |{' --- |' * len(methods)}",
+    ]
+    for name in lines[0]["estimates"]:
+        pairs = [(each["estimates"][name], each["estimates"]["best"]) for each in lines]
+        errors = [math.log(own["temperature"] / best["temperature"]) for own, best in pairs]
+        cells = [
+            f"{math.sqrt(fmean(error**2 for error in errors)):.3f}",
+            f"{fmean(errors):+.3f}",
+            f"{fmean(own['nll'] - best['nll'] for own, best in pairs):.4f}",
+        ]
+        cells += [
+            f"{fmean(e['estimates'][name]['ece'] for e in lines if e['method'] == method):.3f}"
+            for method in methods
+        ]
+        text.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--methods", default="oko,bb+ls,vanilla,oko-soft")
+    parser.add_argument("--seeds", default="")
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    lines = [json.loads(text) for text in LINES.read_text().splitlines()] if LINES.exists() else []
+    if arguments.markdown:
+        print(markdown(lines))
+    done = {(each["method"], each["setting"], each["seed"]) for each in lines}
+    torch.set_num_threads(1)
+    for seed in map(int, filter(None, arguments.seeds.split(","))):
+        for method in arguments.methods.split(","):
+            for setting in FEW:
+                if (method, setting, seed) not in done:
+                    with LINES.open("a") as file:
+                        file.write(json.dumps(line(method, setting, seed)) + "\n")
+
+
+if __name__ == "__main__":
+    main()
