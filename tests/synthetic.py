@@ -10,6 +10,7 @@ from oddkout.experiments.config import RunConfig
 from oddkout.experiments.run import Run
 from oddkout.experiments.store import RunStore
 
+METHODS = ["vanilla", "bb+ts", "bb+ts-fit", "oko"]
 SETTING = RunConfig(
     data="digits", distribution="heavy-tailed", train_examples=200, population="uniform", folds=2
 )
