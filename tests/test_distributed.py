@@ -38,6 +38,22 @@ weights = torch.cat([p.detach().flatten() for p in trained.model.parameters()])
 """
 
 
+# What a wrapped model leaves behind when it is not collected: a group whose threads go on.
+LEFT = """
+import gc, sys, torch
+from pathlib import Path
+from oddkout.cli.train import processes
+gc.disable()
+with processes():
+    rank = torch.distributed.get_rank()
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2))
+    model(torch.zeros(1, 2)).sum().backward()
+    del model
+left = [kind for kind in map(type, gc.get_objects()) if "DistributedDataParallel" in kind.__name__]
+Path(sys.argv[1], str(rank)).write_text(str(len(left)))
+"""
+
+
 def torchrun(*command, timeout=100):
     environment = os.environ | {"PYTHONPATH": "src", "OMP_NUM_THREADS": "1"}
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
@@ -113,3 +129,10 @@ def test_the_command_trains_with_two_processes(tmp_path):
     probs = Classifier.load(out).predict_proba(np.zeros((1, 8, 8), np.uint8))
     assert probs.shape == (1, 10)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
+
+
+def test_nothing_holds_the_group_when_the_command_ends(tmp_path):
+    (tmp_path / "left.py").write_text(LEFT)
+    done = torchrun(str(tmp_path / "left.py"), str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert [(tmp_path / rank).read_text() for rank in "01"] == ["0", "0"]

@@ -1,5 +1,6 @@
 """``oddkout train``: one trained, evaluated classifier."""
 
+import gc
 import json
 import os
 from collections.abc import Iterator
@@ -40,6 +41,9 @@ def processes() -> Iterator[bool]:
     try:
         yield torch.distributed.get_rank() == 0
     finally:
+        # A model that was wrapped for the group holds it until it is collected: then its threads
+        # outlive the interpreter, and now and then abort the process (pytorch issue 190489).
+        gc.collect()
         torch.distributed.destroy_process_group()
 
 
