@@ -75,7 +75,7 @@ def results_document(
         "All methods see the same subsets, forward as many examples, and choose between the same "
         "learning rates by out-of-fold NLL on the first seed (the paper's recipe between a quarter "
         "of them: higher ones, with gradients clipped by value, end at chance). Tempered columns "
-        "have the temperature that three-fold cross-fitting on the training examples gives, no "
+        "have the temperature that five-fold cross-fitting on the training examples gives, no "
         "held-out data. In brackets the ECE that a perfectly calibrated model would score. The "
         "test parts are the official ones, 10,000 examples."
     )
