@@ -160,6 +160,20 @@ def test_the_command_goes_from_runs_to_results_and_again_without_runs(tmp_path, 
     assert len(json.loads(capsys.readouterr().out)) == len(CLAIMS)
 
 
+def test_committed_runs_are_judged_by_the_grid_of_the_paper(tmp_path, capsys):
+    runs = [
+        made_up(TEN_SHOT, name, seed=seed, accuracy=accuracy + seed / 100)
+        for name, accuracy in (("oko", 0.9), ("bb", 0.8))
+        for seed in range(3)
+    ]
+    merge_lines(tmp_path / "results", runs)
+    command = ["reproduce", "--claims", "--json", "--results", str(tmp_path / "results")]
+    assert main([*command, "--out", str(tmp_path / "runs")]) == 0
+    verdicts = {item["name"]: item["verdict"] for item in json.loads(capsys.readouterr().out)}
+    assert verdicts["accuracy/mnist/uniform/bb"] == "holds"
+    assert verdicts["accuracy/mnist/uniform/vanilla"] == "no data"
+
+
 def test_claims_of_a_folder_that_is_not_there_are_refused(tmp_path, capsys):
     assert main(["reproduce", "--claims", "--results", str(tmp_path / "resluts")]) == 2
     assert "--results must be a folder of committed runs" in capsys.readouterr().err

@@ -24,7 +24,13 @@ from oddkout.report.results import claims_document, results_markdown
 
 
 def reproduce_paper(
-    preset: Annotated[str, typer.Option(help=f"Which grid: {', '.join(PRESETS)}.")] = "smoke",
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Which grid: {', '.join(PRESETS)}. If not given, smoke; or paper, where "
+            "committed RESULTS are only reported or judged."
+        ),
+    ] = None,
     datasets: Annotated[
         str, typer.Option(help=f"Data sets, separated by commas; of {', '.join(TITLES)}.")
     ] = "",
@@ -72,6 +78,8 @@ def reproduce_paper(
 
     Interrupted or killed, the same command goes on. It ends with 1 if a run failed.
     """
+    if preset is None:
+        preset = "paper" if results is not None and (is_report or is_claims) else "smoke"
     grid = preset_named(
         preset,
         datasets=_listed(datasets),
