@@ -143,7 +143,11 @@ def test_the_command_goes_from_runs_to_results_and_again_without_runs(tmp_path, 
     printed = capsys.readouterr().out
     assert printed.startswith("3 runs, 0 failed")
     assert "figure 8 is missing" in printed
-    assert (tmp_path / "runs" / "reproduction-smoke" / "figure-3.png").is_file()
+    folder = tmp_path / "runs" / "reproduction-smoke"
+    assert (folder / "figure-3.png").is_file()
+    page = (folder / "results.md").read_text()  # which knows what the grid did not do
+    assert "from the runs it was given" in page
+    assert "there is no temperature" in page
     written = (tmp_path / "RESULTS.md").read_bytes()
     assert len(read_lines(tmp_path / "results")) == 3
 

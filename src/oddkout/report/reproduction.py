@@ -72,7 +72,7 @@ def write_reproduction(evidence: Evidence, folder: Path) -> dict[str, str]:
         folder: Where to.
     """
     _, absent = save_paper_figures(evidence, folder)
-    document = results_document(evidence)
+    document = results_document(evidence, origin="`oddkout reproduce` from the runs it was given")
     (folder / "results.md").write_text(document.markdown())
     (folder / "results.tex").write_text(document.latex())
     (folder / "results.json").write_text(json.dumps(reproduction_json(evidence), indent=1))

@@ -9,7 +9,7 @@ from oddkout.experiments.claims import Judged, Verdict, judged
 from oddkout.experiments.cost import extrapolated_seconds, spent_seconds
 from oddkout.experiments.evidence import Evidence, measure
 from oddkout.experiments.lines import read_lines
-from oddkout.experiments.presets import PRESETS, preset_named
+from oddkout.experiments.presets import PRESETS, Preset, preset_named
 from oddkout.experiments.published import CPU_HOURS, TABLES
 from oddkout.experiments.reproduce import planned_counts
 from oddkout.experiments.run import Run
@@ -42,16 +42,22 @@ def results_markdown(folder: str | Path) -> str:
         Evidence(lines, PRESETS["paper"]),
         narrow=Evidence([run for run in lines if run.config.data in cifar.datasets], cifar),
         benchmark=Path(folder) / "tables.jsonl",
+        origin="`oddkout reproduce --report --results results` from the lines in `results/`",
     ).markdown()
 
 
 def results_document(
-    evidence: Evidence, *, narrow: Evidence | None = None, benchmark: Path | None = None
+    evidence: Evidence,
+    *,
+    origin: str,
+    narrow: Evidence | None = None,
+    benchmark: Path | None = None,
 ) -> Document:
     """All results: in short, in four settings, the paper's tables, its claims, and the cost.
 
     Args:
         evidence: The runs.
+        origin: The command that wrote the document, and from what.
         narrow: Runs of the CIFAR settings with narrow networks, if there are any.
         benchmark: Lines of the benchmark of the estimator, if there are any.
     """
@@ -59,9 +65,9 @@ def results_document(
     others = evidence.others - (len(narrow.trained) if narrow is not None else 0)
     document.add(
         Heading("Results", level=1),
-        "Written by `oddkout reproduce --report --results results` from the lines in `results/`, "
-        "never by hand. Numbers are means over seeds ± half of their 95 % interval (Student's t); "
-        "every seed draws its own training subset, weights and batches. ECE has 10 bins. "
+        f"Written by {origin}, never by hand. Numbers are means over seeds ± half of their 95 % "
+        "interval (Student's t); every seed draws its own training subset, weights and batches. "
+        "ECE has 10 bins. "
         "abs(CE - H) is the distance between mean cross-entropy and mean entropy, which the paper "
         "calls MAE.",
         f"{len(evidence.trained)} runs, {len(evidence.failed)} failed; {others} runs of "
@@ -71,14 +77,7 @@ def results_document(
         document.add(_failures(evidence.failed))
     document.add(*summary(evidence).parts)
     document.add(Heading("Methods in four settings"))
-    document.add(
-        "All methods see the same subsets, forward as many examples, and choose between the same "
-        "learning rates by out-of-fold NLL on the first seed (the paper's recipe between a quarter "
-        "of them: higher ones, with gradients clipped by value, end at chance). Tempered columns "
-        "have the temperature that five-fold cross-fitting on the training examples gives, no "
-        "held-out data. In brackets the ECE that a perfectly calibrated model would score. The "
-        "test parts are the official ones, 10,000 examples."
-    )
+    document.add(_conditions(evidence.preset))
     for setting in QUALITY_SETTINGS:
         _add_quality(document, evidence, setting)
     document.add(
@@ -105,6 +104,29 @@ def results_document(
     _add_cost(document, evidence)
     _add_versions(document, evidence)
     return document
+
+
+def _conditions(preset: Preset) -> str:
+    """What the methods of a grid have in common."""
+    shared = "All methods see the same subsets and forward as many examples"
+    measured = (
+        "In brackets the ECE that a perfectly calibrated model would score. The test parts are the "
+        "official ones, 10,000 examples."
+    )
+    if len(preset.learning_rates) < 2 or not preset.folds:
+        rate = f"{preset.learning_rates[0]:g}"
+        return (
+            f"{shared}, at learning rate {rate} (the paper's recipe at a quarter of it, since "
+            "gradients clipped by value end at chance at higher ones); nothing is chosen, and "
+            f"there is no temperature. {measured}"
+        )
+    return (
+        f"{shared}, and they choose between the same learning rates by out-of-fold NLL on the "
+        "first seed (the paper's recipe between a quarter of them: higher ones, with gradients "
+        "clipped by value, end at chance). Tempered columns have the temperature that "
+        f"{preset.folds}-fold cross-fitting on the training examples gives, no held-out data. "
+        f"{measured}"
+    )
 
 
 def _add_quality(document: Document, evidence: Evidence, setting: Setting) -> None:
