@@ -8,11 +8,11 @@ the seeds are others than those of ``RESULTS.md``.
 """
 
 import argparse
-import json
 import math
-from pathlib import Path
+from itertools import product
 from statistics import fmean
 
+import lines
 import torch
 import torch.nn.functional as F
 from recipe import FEW, images
@@ -22,7 +22,7 @@ from oddkout.calibrators import TemperatureScaling
 from oddkout.experiments.recipe import Recipe, folds_for, suited_to
 from oddkout.methods import METHODS
 
-LINES = Path(__file__).parents[1] / "results" / "temperature.jsonl"
+LINES = lines.FOLDER / "temperature.jsonl"
 HELD_OUT = 6000
 FOLDS = (3, 5)
 SPREADS = (0.5, 0.35, 0.2)
@@ -80,16 +80,16 @@ def most_probable(logits, y, spread):
     return LOGARITHMS[energies.argmin()].exp().item()
 
 
-def markdown(lines):
+def markdown(known):
     """Means over all lines: the error of log T, and what it costs in NLL; ECE by method."""
-    methods = sorted({each["method"] for each in lines})
+    methods = sorted({each["method"] for each in known})
     text = [
         f"| temperature | error of log T | its mean | NLL above best | "
         f"{' | '.join(f'ECE, {name}' for name in methods)} |",
         f"| --- | --- | --- | --- |{' --- |' * len(methods)}",
     ]
-    for name in lines[0]["estimates"]:
-        pairs = [(each["estimates"][name], each["estimates"]["best"]) for each in lines]
+    for name in known[0]["estimates"]:
+        pairs = [(each["estimates"][name], each["estimates"]["best"]) for each in known]
         errors = [math.log(own["temperature"] / best["temperature"]) for own, best in pairs]
         cells = [
             f"{math.sqrt(fmean(error**2 for error in errors)):.3f}",
@@ -97,7 +97,7 @@ def markdown(lines):
             f"{fmean(own['nll'] - best['nll'] for own, best in pairs):.4f}",
         ]
         cells += [
-            f"{fmean(e['estimates'][name]['ece'] for e in lines if e['method'] == method):.3f}"
+            f"{fmean(e['estimates'][name]['ece'] for e in known if e['method'] == method):.3f}"
             for method in methods
         ]
         text.append(f"| {name} | {' | '.join(cells)} |")
@@ -110,17 +110,14 @@ def main():
     parser.add_argument("--seeds", default="")
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
-    lines = [json.loads(text) for text in LINES.read_text().splitlines()] if LINES.exists() else []
     if arguments.markdown:
-        print(markdown(lines))
-    done = {(each["method"], each["setting"], each["seed"]) for each in lines}
-    torch.set_num_threads(1)
-    for seed in map(int, filter(None, arguments.seeds.split(","))):
-        for method in arguments.methods.split(","):
-            for setting in FEW:
-                if (method, setting, seed) not in done:
-                    with LINES.open("a") as file:
-                        file.write(json.dumps(line(method, setting, seed)) + "\n")
+        print(markdown(lines.read(LINES)))
+    seeds = [int(seed) for seed in arguments.seeds.split(",") if seed]
+    order = product(seeds, arguments.methods.split(","), FEW)
+    wanted = [
+        {"method": method, "setting": setting, "seed": seed} for seed, method, setting in order
+    ]
+    lines.perform_missing(LINES, wanted, line)
 
 
 if __name__ == "__main__":
