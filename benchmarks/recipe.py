@@ -5,11 +5,10 @@ python benchmarks/recipe.py --markdown             prints the tables from result
 """
 
 import argparse
-import json
 from dataclasses import asdict
-from pathlib import Path
 from statistics import fmean
 
+import lines
 import torch
 import torch.nn.functional as F
 
@@ -20,7 +19,7 @@ from oddkout.experiments.recipe import Recipe, suited_to
 from oddkout.methods import METHODS
 from oddkout.training import predict_logits
 
-LINES = Path(__file__).parents[1] / "results" / "recipe.jsonl"
+LINES = lines.FOLDER / "recipe.jsonl"
 FEW = {
     "MNIST, 10 per class": ("mnist", "uniform", 100),
     "FashionMNIST, 10 per class": ("fashion_mnist", "uniform", 100),
@@ -81,6 +80,9 @@ ROWS = {
             ("20 x 600, 256 sets, chosen", {"sets": 256}),
             ("20 x 600, 1024 sets", {"sets": 1024}),
             ("20 x 1200, 256 sets", {"updates": 1200, "sets": 256}),
+            ("20 x 300, 256 sets", {"updates": 300, "sets": 256}),
+            ("20 x 150, 256 sets", {"updates": 150, "sets": 256}),
+            ("20 x 150", {"updates": 150}),
         )
         for method in (("oko",) if "head" in name or "sets" in name else ("oko", "bb+ls"))
     },
@@ -135,7 +137,17 @@ MORE_ROWS = {
     for method, rows in (("oko", BOTH | SETS_ONLY), ("bb+ls", BOTH))
     for name, changes in rows.items()
 }
-TABLES = ((FEW, ROWS), (MORE, MORE_ROWS))
+# Every method with more dropout than was chosen, seeds 0 to 4; the control at its own rate.
+DROPOUT_ROWS = {
+    f"{method}, dropout {dropout}": (
+        method,
+        {"sets": 256, "dropout": dropout, "learning_rate": 0.1 if method == "bb+noise" else 0.2},
+    )
+    for method in ("vanilla", "vanilla+ls", "weighted", "focal", "bb", "bb+ls", "bb+noise", "oko")
+    for dropout in (0.3, 0.5)
+}
+TABLES = ((FEW, ROWS), (MORE, MORE_ROWS), (FEW, DROPOUT_ROWS))
+ALL_ROWS = ROWS | MORE_ROWS | DROPOUT_ROWS
 
 
 def images(setting, seed, held_out=2000):
@@ -154,7 +166,7 @@ def images(setting, seed, held_out=2000):
 
 def line(row, setting, seed):
     """One training, measured as it is and with the temperature that validation would choose."""
-    method, changes = (ROWS | MORE_ROWS)[row]
+    method, changes = ALL_ROWS[row]
     x, y, x_held, y_held = images(setting, seed)
     told = {"sets": 64} | changes  # as it was when the search began
     for key, sizes in (("suited", y.bincount().tolist()), ("by_all", [len(y) / 10])):
@@ -179,7 +191,7 @@ def line(row, setting, seed):
     }
 
 
-def markdown(lines, settings, rows):
+def markdown(known, settings, rows):
     """Accuracy in %, ECE, best temperature and NLL at it, means over seeds; a dash: not tried.
 
     Where the seeds of a row are not said in its name, their number is in brackets.
@@ -188,7 +200,7 @@ def markdown(lines, settings, rows):
     for row in rows:
         cells = []
         for setting in settings:
-            found = [each for each in lines if (each["row"], each["setting"]) == (row, setting)]
+            found = [each for each in known if (each["row"], each["setting"]) == (row, setting)]
             mean = {
                 name: fmean(each[name] for each in found)
                 for name in ("accuracy", "ece", "temperature", "tempered_nll")
@@ -206,25 +218,28 @@ def markdown(lines, settings, rows):
     return "\n".join(text)
 
 
+def settings_of(row):
+    """The settings of the table that a row is in."""
+    return next(settings for settings, rows in TABLES if row in rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="RUN", help=f"of {'; '.join(ROWS | MORE_ROWS)}")
+    parser.add_argument("rows", nargs="*", metavar="RUN", help=f"of {'; '.join(ALL_ROWS)}")
     parser.add_argument("--seeds", default="0,1")
     parser.add_argument("--settings", help="separated by semicolons; all of the row's table")
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
-    lines = [json.loads(text) for text in LINES.read_text().splitlines()] if LINES.exists() else []
     if arguments.markdown:
-        print("\n\n".join(markdown(lines, settings, rows) for settings, rows in TABLES))
-    done = {(each["row"], each["setting"], each["seed"]) for each in lines}
-    torch.set_num_threads(1)
-    for row in arguments.rows:
-        own = next(settings for settings, rows in TABLES if row in rows)
-        for setting in arguments.settings.split(";") if arguments.settings else own:
-            for seed in map(int, arguments.seeds.split(",")):
-                if (row, setting, seed) not in done:
-                    with LINES.open("a") as file:
-                        file.write(json.dumps(line(row, setting, seed)) + "\n")
+        known = lines.read(LINES)
+        print("\n\n".join(markdown(known, settings, rows) for settings, rows in TABLES))
+    wanted = [
+        {"row": row, "setting": setting, "seed": int(seed)}
+        for row in arguments.rows
+        for setting in (arguments.settings.split(";") if arguments.settings else settings_of(row))
+        for seed in arguments.seeds.split(",")
+    ]
+    lines.perform_missing(LINES, wanted, line)
 
 
 if __name__ == "__main__":
