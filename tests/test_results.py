@@ -15,8 +15,9 @@ from oddkout.experiments.settings import Setting, paper_sizes
 from oddkout.report.document import Document, Heading, TextTable
 from oddkout.report.paper_figures import PAPER_FIGURES, save_paper_figures
 from oddkout.report.paper_tables import paper_table, table_cell
+from oddkout.report.quality import QUALITY_SETTINGS
 from oddkout.report.reproduction import reproduction_json, write_reproduction
-from oddkout.report.results import QUALITY_SETTINGS, results_markdown
+from oddkout.report.results import results_markdown
 from oddkout.report.summary import summary
 
 # Cost
