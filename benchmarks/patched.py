@@ -77,6 +77,9 @@ def scaled(factor):
     return lambda pool: F.cross_entropy(factor * pool.summed, pool.pair) + pool.odd_loss()
 
 
+odd_k_out = scaled(1)
+
+
 def hardest(share):
     """Only the sets of the highest losses."""
 
@@ -112,9 +115,8 @@ def partly_soft(pool):
 
 def averaged_early(pool):
     """Sets averaged before the last ReLU instead of summed after it."""
-    return F.cross_entropy(pool.behind(pool.before[pool.sets].mean(dim=1)), pool.pair) + (
-        pool.odd_loss()
-    )
+    logits = pool.behind(pool.before[pool.sets].mean(dim=1))
+    return F.cross_entropy(logits, pool.pair) + pool.odd_loss()
 
 
 def averaged_early_too(pool):
@@ -126,7 +128,7 @@ def averaged_images(pool):
     """The class of the pair told from the mean image of 32 sets, too."""
     sets = pool.sets[:32]
     mixed = pool.model(pool.images[sets].mean(dim=1))
-    return F.cross_entropy(mixed, pool.labels[sets[:, 0]]) + scaled(1)(pool)
+    return F.cross_entropy(mixed, pool.labels[sets[:, 0]]) + odd_k_out(pool)
 
 
 def deep_head(pool):
@@ -163,10 +165,6 @@ def contrastive(weight):
         return F.cross_entropy(pool.summed, pool.pair) + weight * told
 
     return loss
-
-
-def odd_k_out(pool):
-    return scaled(1)(pool)
 
 
 def smoothed(pool):
