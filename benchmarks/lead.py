@@ -25,7 +25,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from oddkout.calibrators import TemperatureScaling
-from oddkout.methods import chosen_method
+from oddkout.fitting.methods import chosen_method
 
 LINES = lines.FOLDER / "lead.jsonl"
 SETTING = "FashionMNIST, 10 per class"

@@ -9,12 +9,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from oddkout.experiments.recipe import Recipe
-from oddkout.methods import METHODS, Objective
+from oddkout.fitting.methods import METHODS, Objective
+from oddkout.fitting.optimisation import fading_share, optimiser_for, rate_share
+from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.training import predict_logits
 from oddkout.models import build_model, initialise
-from oddkout.optimisation import fading_share, optimiser_for, rate_share
 from oddkout.randomness import keyed_generator, keyed_globals
-from oddkout.training import predict_logits
 
 RECIPE = Recipe()
 LINEAR, EMBEDDING = partial(nn.Linear, 128, 10), partial(nn.Linear, 128, 64)

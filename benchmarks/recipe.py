@@ -13,11 +13,11 @@ import torch
 import torch.nn.functional as F
 
 import oddkout as oko
-from oddkout.artifact import standardised
 from oddkout.calibrators import TemperatureScaling
-from oddkout.experiments.recipe import Recipe, suited_to
-from oddkout.methods import METHODS
-from oddkout.training import predict_logits
+from oddkout.fitting.classifier import standardised
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.recipe import Recipe, suited_to
+from oddkout.fitting.training import predict_logits
 
 LINES = lines.FOLDER / "recipe.jsonl"
 FEW = {

@@ -19,8 +19,8 @@ from recipe import FEW, images
 
 import oddkout as oko
 from oddkout.calibrators import TemperatureScaling
-from oddkout.experiments.recipe import Recipe, folds_for, suited_to
-from oddkout.methods import METHODS
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.recipe import Recipe, folds_for, suited_to
 
 LINES = lines.FOLDER / "temperature.jsonl"
 HELD_OUT = 6000

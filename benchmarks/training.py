@@ -17,12 +17,12 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from oddkout import as_tensor, last_split, load_data, subset
-from oddkout.artifact import standardised
-from oddkout.compilation import training_operations
-from oddkout.methods import METHODS
+from oddkout.fitting.classifier import standardised
+from oddkout.fitting.compilation import training_operations
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.optimisation import optimiser_for
+from oddkout.fitting.training import predict_logits, train
 from oddkout.models import build_model
-from oddkout.optimisation import optimiser_for
-from oddkout.training import predict_logits, train
 
 BATCH, UPDATES, ROUNDS, SEEDS = 64, 40, 15, 11
 

@@ -7,11 +7,11 @@ import torch
 from matplotlib.figure import Figure
 
 import oddkout as oko
-from oddkout.experiments.evidence import Evidence
-from oddkout.experiments.lines import read_lines
-from oddkout.experiments.presets import PRESETS
+from oddkout.paper.evidence import Evidence
+from oddkout.paper.figures import PAPER_FIGURES, draw_paper_figure
+from oddkout.paper.lines import read_lines
+from oddkout.paper.presets import PRESETS
 from oddkout.report.figures import draw_reliability, style
-from oddkout.report.paper_figures import PAPER_FIGURES, draw_paper_figure
 
 
 def predictions(examples: int, *, temperature: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import kills
 
-from oddkout.experiments.config import RunConfig
-from oddkout.experiments.perform import perform
-from oddkout.experiments.run import Run
+from oddkout.comparing.config import RunConfig
+from oddkout.comparing.perform import perform
+from oddkout.comparing.run import Run
 
 SMALL = RunConfig(
     data="digits",

@@ -28,8 +28,8 @@ def main(folder, options):
     from grids import SMALL
     from PIL import Image
 
-    from oddkout.experiments.executors import local
-    from oddkout.experiments.perform import perform
+    from oddkout.comparing.executors import local
+    from oddkout.comparing.perform import perform
 
     assert Image
     fork = multiprocessing.get_context("fork")

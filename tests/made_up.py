@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import torch
 
+from oddkout.comparing.run import Run
 from oddkout.data import KNOWN
-from oddkout.experiments.claims import judged
-from oddkout.experiments.evidence import Evidence
-from oddkout.experiments.presets import PRESETS
-from oddkout.experiments.run import Run
-from oddkout.experiments.settings import Setting
+from oddkout.paper.claims import judged
+from oddkout.paper.evidence import Evidence
+from oddkout.paper.presets import PRESETS
+from oddkout.paper.settings import Setting
 
 TEN_SHOT = Setting("mnist", "uniform", 10)
 DEFAULTS = {"accuracy": 0.8, "ece": 0.05, "nll": 0.6, "entropy": 0.5, "entropy_gap": 0.1}

@@ -6,9 +6,9 @@ from unittest import mock
 import numpy as np
 
 import oddkout as oko
-from oddkout.experiments.config import RunConfig
-from oddkout.experiments.run import Run
-from oddkout.experiments.store import RunStore
+from oddkout.comparing.config import RunConfig
+from oddkout.comparing.run import Run
+from oddkout.comparing.store import RunStore
 
 METHODS = ["vanilla", "bb+ts", "bb+ts-fit", "oko"]
 SETTING = RunConfig(
@@ -83,7 +83,7 @@ def fake_executor(*, is_failing=lambda config: False, **how):
 
 def fill(folder, *, methods, seeds=3, setting=SETTING, rates=RATES, **how):
     """A folder of runs as ``compare`` leaves it, and the comparison that it returned."""
-    module = "oddkout.experiments.compare"  # synthetic runs need no data that are there
+    module = "oddkout.comparing.compare"  # synthetic runs need no data that are there
     with mock.patch(f"{module}.check"), mock.patch(f"{module}.identified", lambda given: given):
         comparison = oko.compare(
             setting,

@@ -10,70 +10,87 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "oddkout"
 FILES = sorted(SOURCE.rglob("*.py"))
 
+# From the bottom up: a module imports only what stands in a row above its own.
 LAYERS = [
-    ["checks", "randomness"],
-    [
-        "sets",
-        "samplers",
-        "losses",
-        "heads",
-        "augmentation",
-        "allocator",
-        "compilation",
-        "optimisation",
-        "checkpoint",
-        "models",
-        "data",
-        "metrics",
-        "calibrators",
-    ],
-    ["methods", "training", "artifact", "evaluation", "diagnosis"],
-    [
-        "experiments",
-        "exports",
-        "flax",
-        "report",
-        "theory",
-        "estimator",
-        "integrations",
-        "testing",
-    ],
+    ["checks", "randomness", "version"],
+    ["sets", "models", "data", "metrics"],
+    ["samplers", "losses", "heads", "calibrators"],
+    ["prior", "evaluation"],
+    ["fitting"],
+    ["diagnosis"],
+    ["comparing"],
+    ["estimator", "exports", "flax", "report", "testing"],
+    ["integrations", "paper"],
     ["cli"],
     ["__init__", "__main__"],
 ]
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
-# Within a layer: samplers and losses are made of sets, training trains by a method, what it trained
-# predicts, reports show what experiments found, and a callback draws figures.
-SIDEWAYS = {
-    ("samplers", "sets"),
-    ("losses", "sets"),
-    ("training", "methods"),
-    ("artifact", "training"),
-    ("report", "experiments"),
-    ("integrations", "report"),
-}
 
 
 def module_of(file):
     return file.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+def imported_names(tree):
+    """Dotted names that a file imports, whichever way the import is written."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+            yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant))
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
 def test_imports_point_down(file):
     module = module_of(file)
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("oddkout."):
-            imported = node.module.split(".")[1]
-            is_allowed = (
-                LAYER[imported] < LAYER[module]
-                or imported == module
-                or (module, imported) in SIDEWAYS
-            )
-            assert is_allowed, f"{module} must not import {imported}"
+    for name in imported_names(ast.parse(file.read_text())):
+        package, _, rest = name.partition(".")
+        if package != "oddkout":
+            continue
+        imported = rest.split(".")[0]
+        assert imported in LAYER, f"{file} imports {name}; import the module that defines it"
+        is_below = LAYER[imported] < LAYER[module]
+        assert is_below or imported == module, f"{module} must not import {imported}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import oddkout",
+        "import oddkout.cli",
+        "from oddkout import cli",
+        "from oddkout.cli import main",
+        "def late():\n    import oddkout.cli.train as t",
+        "importlib.import_module('oddkout.cli')",
+    ],
+)
+def test_every_form_of_import_is_seen(line):
+    assert [name for name in imported_names(ast.parse(line)) if name.startswith("oddkout")]
+
+
+def test_only_the_commands_about_the_paper_import_its_package():
+    users = {
+        str(file.relative_to(SOURCE))
+        for file in FILES
+        for name in imported_names(ast.parse(file.read_text()))
+        if name.startswith("oddkout.paper") and module_of(file) != "paper"
+    }
+    assert users == {"cli/reproduce.py", "cli/verify.py"}
 
 
 def test_every_module_has_its_layer():
     assert {module_of(file) for file in FILES} <= LAYER.keys()
+
+
+def test_a_type_has_a_name_of_its_own():
+    places = {}
+    for file in FILES:
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(file.relative_to(SOURCE)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
 def test_import_adds_less_than_0_3_s_to_torch_and_no_extra():

@@ -177,7 +177,7 @@ def test_an_interrupted_command_says_so(monkeypatch, capsys):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("oddkout.doctor", interrupt)
+    monkeypatch.setattr("oddkout.cli.doctor.examine", interrupt)
     assert main(["doctor", "digits"]) == 130
     assert capsys.readouterr().err == "oddkout: interrupted\n"
 

@@ -22,13 +22,12 @@ from oddkout.losses import (
 )
 from oddkout.samplers import ClassBalancedBatchSampler, OddKOutBatchSampler
 from oddkout.sets import ClassIndex, set_sum
+from oddkout.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from oddkout.comparing.compare import compare
     from oddkout.estimator import OddKOutClassifier
-    from oddkout.experiments.compare import compare
     from oddkout.report.write import write_report
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ClassBalancedBatchSampler",
@@ -72,7 +71,7 @@ def __getattr__(name: str) -> Any:
             ) from missing
         return OddKOutClassifier
     if name == "compare":
-        from oddkout.experiments.compare import compare
+        from oddkout.comparing.compare import compare
 
         return compare
     if name == "write_report":

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-import oddkout
 from oddkout.cli import (
     compare,
     data,
@@ -17,6 +16,7 @@ from oddkout.cli import (
     train,
     verify,
 )
+from oddkout.version import __version__
 
 app = typer.Typer(
     help="Trustworthy classifiers from few, unevenly labelled examples.",
@@ -33,7 +33,7 @@ def options(
 ) -> None:
     """Trustworthy classifiers from few, unevenly labelled examples."""
     if version:
-        print(f"oddkout {oddkout.__version__}")
+        print(f"oddkout {__version__}")
         raise typer.Exit
 
 

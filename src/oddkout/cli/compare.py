@@ -12,11 +12,11 @@ from oddkout.cli.execution import Address, Processes, RetryFailed, Where, execut
 from oddkout.cli.progress import grid_progress
 from oddkout.cli.recipe import Dropout, Examples, Model, Updates
 from oddkout.cli.source import Categorical, ImageSize, Json, Target, Test, TestSize
+from oddkout.comparing.compare import LEARNING_RATES, compare
+from oddkout.comparing.config import RunConfig
+from oddkout.comparing.perform import suited
 from oddkout.data import KNOWN
-from oddkout.experiments.compare import LEARNING_RATES, compare
-from oddkout.experiments.config import RunConfig
-from oddkout.experiments.perform import suited
-from oddkout.methods import METHODS
+from oddkout.fitting.methods import METHODS
 from oddkout.report.tables import comparison_json, comparison_text
 
 _NO_REPORT = "no report: run: pip install 'oddkout[plot]'"

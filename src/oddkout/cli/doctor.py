@@ -2,7 +2,6 @@
 
 import json
 
-import oddkout
 from oddkout.cli.source import (
     Categorical,
     DataDir,
@@ -13,6 +12,7 @@ from oddkout.cli.source import (
     Test,
     TestSize,
 )
+from oddkout.diagnosis import doctor as examine
 
 
 def doctor(
@@ -29,7 +29,7 @@ def doctor(
 
     Example: oddkout doctor patients.csv --target diagnosis
     """
-    diagnosis = oddkout.doctor(
+    diagnosis = examine(
         source,
         target=target,
         test=test,

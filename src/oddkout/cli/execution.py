@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from oddkout.checks import one_of
-from oddkout.experiments.executors import Executor
-from oddkout.experiments.executors.local import LocalExecutor
-from oddkout.experiments.executors.ray import RayExecutor
-from oddkout.experiments.executors.slurm import SlurmExecutor
+from oddkout.comparing.executors import Executor
+from oddkout.comparing.executors.local import LocalExecutor
+from oddkout.comparing.executors.ray import RayExecutor
+from oddkout.comparing.executors.slurm import SlurmExecutor
 
 Where = Annotated[
     str,

@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from oddkout.artifact import Classifier
 from oddkout.cli.prior import Prior, frequencies
 from oddkout.cli.source import Json
 from oddkout.data.examples import read_examples
 from oddkout.exports import MismatchError
 from oddkout.exports import export as exported
 from oddkout.exports.exporting import SUFFIX
+from oddkout.fitting.classifier import Classifier
 
 
 def export(

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from oddkout.artifact import Classifier
 from oddkout.cli.prior import Prior, frequencies
 from oddkout.cli.source import Json
 from oddkout.data.examples import read_examples
+from oddkout.fitting.classifier import Classifier
 
 
 def predict(

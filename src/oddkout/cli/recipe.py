@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from oddkout.experiments.recipe import Recipe
+from oddkout.fitting.recipe import Recipe
 from oddkout.models import NAMES
 
 Model = Annotated[str, typer.Option(help=f"{', '.join(NAMES)}, or package.module:factory.")]

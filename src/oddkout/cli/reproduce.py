@@ -11,16 +11,16 @@ import typer
 from oddkout.cli.execution import Address, Processes, Where, executor_named
 from oddkout.cli.progress import grid_progress
 from oddkout.cli.source import Json
-from oddkout.experiments.claims import judged
-from oddkout.experiments.cost import estimated_seconds
-from oddkout.experiments.evidence import Evidence
-from oddkout.experiments.lines import CommittedStore, merge_lines, read_lines
-from oddkout.experiments.presets import PRESETS, Preset, preset_named
-from oddkout.experiments.reproduce import planned, reproduce
-from oddkout.experiments.settings import DISTRIBUTIONS, TITLES, setting_of
-from oddkout.experiments.variants import VARIANTS, variant_of
-from oddkout.report.reproduction import reproduction_json, write_reproduction
-from oddkout.report.results import claims_document, results_markdown
+from oddkout.paper.claims import judged
+from oddkout.paper.cost import estimated_seconds
+from oddkout.paper.evidence import Evidence
+from oddkout.paper.lines import CommittedStore, merge_lines, read_lines
+from oddkout.paper.presets import PRESETS, Preset, preset_named
+from oddkout.paper.reproduce import planned, reproduce
+from oddkout.paper.reproduction import reproduction_json, write_reproduction
+from oddkout.paper.results import claims_document, results_markdown
+from oddkout.paper.settings import DISTRIBUTIONS, TITLES, setting_of
+from oddkout.paper.variants import VARIANTS, variant_of
 
 
 def reproduce_paper(

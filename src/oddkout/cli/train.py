@@ -23,11 +23,11 @@ from oddkout.cli.source import (
     Test,
     TestSize,
 )
+from oddkout.comparing.winner import winning_config
 from oddkout.data import load_data
-from oddkout.experiments.fit import fit_classifier
-from oddkout.experiments.recipe import Recipe, suited_to
-from oddkout.experiments.winner import winning_config
-from oddkout.methods import METHODS
+from oddkout.fitting.fit import fit_classifier
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.recipe import Recipe, suited_to
 
 
 @contextmanager

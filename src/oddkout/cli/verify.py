@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from oddkout.cli.source import Json
-from oddkout.theory import Claim
-from oddkout.theory import verify as verify_theory
+from oddkout.paper.theory import Statement
+from oddkout.paper.theory import verify as verify_theory
 
 Figures = Annotated[
     Path | None, typer.Option(help="Folder to write the figures to, as SVG and PNG.")
@@ -37,7 +37,7 @@ def verify(figures: Figures = None, is_json: Json = False) -> int:
     return 0 if all(claim.holds for claim in claims) else 1
 
 
-def _summary(claims: list[Claim]) -> str:
+def _summary(claims: list[Statement]) -> str:
     """One line per statement."""
     width = max(len(claim.name) for claim in claims)
     lines = [
@@ -57,7 +57,7 @@ def _require(*modules: str) -> None:
 
 def _save_figures(directory: Path) -> None:
     """Write all figures, each as SVG and PNG."""
-    from oddkout.theory.figures import figures
+    from oddkout.paper.theory.figures import figures
 
     for name, figure in figures().items():
         for kind in ("svg", "png"):

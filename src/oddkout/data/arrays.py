@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 @runtime_checkable
-class Examples(Protocol):
+class ExampleArray(Protocol):
     """An array of examples, or what is indexed like one and decodes what it is asked for."""
 
     def __len__(self) -> int: ...
@@ -38,9 +38,9 @@ class Data:
     """
 
     name: str
-    x_train: Examples
+    x_train: ExampleArray
     y_train: Int64[ndarray, " train"]
-    x_test: Examples
+    x_test: ExampleArray
     y_test: Int64[ndarray, " test"]
     classes: tuple[str, ...]
     notes: tuple[str, ...] = ()

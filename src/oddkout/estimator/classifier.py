@@ -24,9 +24,9 @@ from oddkout.estimator.requirements import (
     trainable_labels,
     trainable_method,
 )
+from oddkout.fitting.training import predict_logits
 from oddkout.models import NAMES, build_model
 from oddkout.randomness import keyed_generator
-from oddkout.training import predict_logits
 
 FOLDS = 5
 EXAMPLES = 30  # in an update
@@ -44,7 +44,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             the paper's CNN for grey images of at least 16 x 16, ResNet18 for others), or whatever
             ``build_model`` takes: a name, or a function that makes one.
         k: Number of odd classes in a set; the method's own if not given, 1 for ``"oko"``.
-        method: Name of the method, see ``oddkout.methods.METHODS``.
+        method: Name of the method, see ``oddkout.fitting.methods.METHODS``.
         max_updates: Number of updates of ``fit``; if not given, as many as 20 passes over the data
             take, but at least 400 and at most 4,000.
         learning_rate: Highest learning rate.

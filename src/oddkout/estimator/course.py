@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from oddkout.calibrators import PriorCorrection, TemperatureScaling
 from oddkout.checks import Number
 from oddkout.estimator.held_out import Part, folds_of
-from oddkout.methods import Method
-from oddkout.training import Progress, Trained, train
+from oddkout.fitting.methods import Method
+from oddkout.fitting.training import Progress, Trained, train
 
 
 @dataclass(frozen=True, kw_only=True)

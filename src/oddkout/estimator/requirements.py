@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from oddkout.checks import Number, at_least, few, one_of
 from oddkout.estimator.held_out import ENOUGH
-from oddkout.methods import Method, chosen_method
+from oddkout.fitting.methods import Method, chosen_method
 
 
 def refuse_weights(given: dict[str, Any]) -> None:

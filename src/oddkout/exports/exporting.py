@@ -7,13 +7,13 @@ from typing import Any, Literal, get_args
 
 import torch
 
-import oddkout
-from oddkout.artifact import Classifier
 from oddkout.checks import few, one_of
 from oddkout.exports.graph import ProbabilityGraph, traced
 from oddkout.exports.onnx_file import OPSET, onnx_probabilities, write_onnx
 from oddkout.exports.program_file import program_probabilities, write_program
 from oddkout.exports.verification import largest_difference
+from oddkout.fitting.classifier import Classifier
+from oddkout.version import __version__
 
 Format = Literal["onnx", "torch"]
 SUFFIX = {"onnx": ".onnx", "torch": ".pt2"}
@@ -144,5 +144,5 @@ def _facts(classifier: Classifier, graph: ProbabilityGraph, format: str) -> dict
         "network": classifier.network,
         "fingerprint": classifier.details.get("data", {}).get("fingerprint", ""),
         "inputs": graph.raw.described(by_column=format == "onnx"),
-        "oddkout": oddkout.__version__,
+        "oddkout": __version__,
     }

@@ -10,10 +10,10 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from oddkout import models
-from oddkout.artifact import Classifier
 from oddkout.calibrators import PriorCorrection
 from oddkout.exports.raw import raw_input
+from oddkout.fitting.classifier import Classifier
+from oddkout.models import NAMES
 
 # Examples to trace with; they stand for any number, which one alone would not.
 _EXAMPLES = 2
@@ -72,7 +72,7 @@ def traced(graph: ProbabilityGraph, *, network: str) -> torch.export.ExportedPro
             program = torch.export.export(graph, arguments, dynamic_shapes=dynamic)
     # Networks of one's own fail in as many ways as there are; ours must not.
     except Exception as error:
-        if network in models.NAMES:
+        if network in NAMES:
             raise
         reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-import oddkout
 from oddkout.exports.graph import quiet_exporter
 from oddkout.exports.raw import RawInput, TableInput
+from oddkout.version import __version__
 
 # The opset that the exporter translates to without converting, and the format it came with: what
 # needs no more should not ask runtimes for more.
@@ -53,7 +53,7 @@ def write_onnx(
     if isinstance(raw, TableInput):
         model = _with_columns(model, raw)
     model.ir_version = _IR
-    model.producer_name, model.producer_version = "oddkout", oddkout.__version__
+    model.producer_name, model.producer_version = "oddkout", __version__
     values = {k: v if isinstance(v, str) else json.dumps(v) for k, v in facts.items()}
     onnx.helper.set_model_props(model, values)
     onnx.checker.check_model(model)

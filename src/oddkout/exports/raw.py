@@ -13,8 +13,8 @@ from jaxtyping import Float32, Float64, Int64, Shaped, UInt8
 from numpy import ndarray
 from torch import Tensor, nn
 
-from oddkout.artifact import Classifier
 from oddkout.data.table import MISSING, TableEncoder
+from oddkout.fitting.classifier import Classifier
 
 
 class RawInput(nn.Module, ABC):

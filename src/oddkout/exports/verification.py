@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from oddkout.artifact import Classifier
+from oddkout.fitting.classifier import Classifier
 
 TOLERANCE = 1e-5
 _BATCH = 256

@@ -1,6 +1,6 @@
 """The answer of a comparison in one sentence, which claims no more than the runs allow."""
 
-from oddkout.experiments.comparison import Comparison
+from oddkout.comparing.comparison import Comparison
 
 
 def headline(comparison: Comparison) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import oddkout
-from oddkout.experiments.comparison import METRICS, Interval
-from oddkout.methods import METHODS
+from oddkout.comparing.comparison import METRICS, Interval
+from oddkout.fitting.methods import METHODS
 from oddkout.report.section import Section
 from oddkout.report.tables import written
+from oddkout.version import __version__
 
 _HERE = Path(__file__).parent
 _HEADS = {
@@ -63,7 +63,7 @@ def report_html(sections: Sequence[Section]) -> str:
         css=Markup((_HERE / "report.css").read_text()),
         script=Markup(script),
         script_hash=digest,
-        version=oddkout.__version__,
+        version=__version__,
     )
 
 

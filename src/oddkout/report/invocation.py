@@ -5,11 +5,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from oddkout.comparing.comparison import Comparison
+from oddkout.comparing.config import RunConfig
+from oddkout.comparing.duels import takes_k
 from oddkout.data import KNOWN
-from oddkout.experiments.comparison import Comparison
-from oddkout.experiments.config import RunConfig
-from oddkout.experiments.duels import takes_k
-from oddkout.experiments.recipe import suited_to
+from oddkout.fitting.recipe import suited_to
 
 # The fields of a config that are options of ``oddkout compare``.
 _OPTIONS = (
@@ -44,7 +44,7 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
     if changed.keys() - plain:
         told = ", ".join(f"{name}={value!r}" for name, value in _changed(base, {}).items())
         return (
-            "import oddkout as oko\nfrom oddkout.experiments.config import RunConfig\n\n"
+            "import oddkout as oko\nfrom oddkout.comparing.config import RunConfig\n\n"
             f"oko.compare(\n    RunConfig({told}),\n    methods={methods},\n    seeds={seeds},\n"
             f"    learning_rates={rates},\n    out={str(out)!r},\n)"
         )

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from oddkout.comparing.comparison import Comparison
+from oddkout.comparing.run import Run
 from oddkout.evaluation import ClassResult
-from oddkout.experiments.comparison import Comparison
-from oddkout.experiments.run import Run
 from oddkout.metrics.entropies import entropies
 from oddkout.metrics.predictions import read
 from oddkout.metrics.ranking import risk_coverage

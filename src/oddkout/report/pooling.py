@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from oddkout.comparing.run import Run
 from oddkout.evaluation import ClassResult, Measured
-from oddkout.experiments.run import Run
 from oddkout.metrics.intervals import binomial_band, clopper_pearson
 from oddkout.metrics.predictions import read
 from oddkout.metrics.ranking import RiskCoverage

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from oddkout.comparing.comparison import METRICS, Comparison
+from oddkout.comparing.config import RunConfig
+from oddkout.comparing.fingerprint import identified
+from oddkout.comparing.perform import data_for
+from oddkout.comparing.run import Run
 from oddkout.diagnosis import Diagnosis, doctor
-from oddkout.experiments.comparison import METRICS, Comparison
-from oddkout.experiments.config import RunConfig
-from oddkout.experiments.fingerprint import identified
-from oddkout.experiments.perform import data_for
-from oddkout.experiments.run import Run
-from oddkout.methods import METHODS
+from oddkout.fitting.methods import METHODS
 from oddkout.report.headline import headline
 from oddkout.report.pictures import Picture, pictures
 from oddkout.report.pooling import rare_classes

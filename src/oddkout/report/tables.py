@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from oddkout.experiments.comparison import METRICS, Comparison, Interval
+from oddkout.comparing.comparison import METRICS, Comparison, Interval
 
 TITLES = {
     "accuracy": "accuracy %",

@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from oddkout.experiments.comparison import Comparison
-from oddkout.experiments.duels import comparisons_in, setting_of, titles
-from oddkout.experiments.store import RunStore
+from oddkout.comparing.comparison import Comparison
+from oddkout.comparing.duels import comparisons_in, setting_of, titles
+from oddkout.comparing.store import RunStore
 from oddkout.report.html import report_html
 from oddkout.report.invocation import reproducing_command
 from oddkout.report.section import Section, diagnosed

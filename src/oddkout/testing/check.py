@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from oddkout.checks import Labels, at_least, few, one_of
-from oddkout.losses import Layout
+from oddkout.losses.odd_k_out import Layout
 from oddkout.testing.batches import TrainingLabels, digest, leaves
 from oddkout.testing.class_draws import ClassDraws
 from oddkout.testing.loader_report import LoaderReport
@@ -61,7 +61,7 @@ def check_loader(
         >>> check_loader(torn, labels, k=1, layout="paper").is_whole
         False
     """
-    from oddkout.training import process_number  # which `import oddkout` need not pay for
+    from oddkout.fitting.training import process_number  # which `import oddkout` need not pay for
 
     at_least("k", k, 0)
     one_of("layout", layout, get_args(Layout))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from oddkout.losses import Layout
+from oddkout.losses.odd_k_out import Layout
 
 Evidence = Literal["indices", "contents"]
 

@@ -1,0 +1,1 @@
+"""From data to a classifier: methods, training, folds and the saved classifier."""

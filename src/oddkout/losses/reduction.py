@@ -1,0 +1,47 @@
+"""What all losses share: naming classes, weights of classes, and the reduction over rows."""
+
+from typing import Literal, get_args
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from oddkout.checks import one_of
+
+Reduction = Literal["mean", "sum", "none"]
+
+# Which members of a set (pair, pair, odd ...) a head has to name.
+_NAMED = {"hard": slice(0, 1), "soft": slice(None), "odd": slice(2, None)}
+
+
+def naming_loss(
+    logits: Float[Tensor, "rows classes"],
+    members: Int[Tensor, "rows members"],
+    named: Literal["hard", "soft", "odd"],
+) -> Float[Tensor, " rows"]:
+    """Cross-entropy of each row of logits, averaged over the members that are to be named."""
+    return -F.log_softmax(logits, dim=1).gather(1, members[:, _NAMED[named]]).mean(dim=1)
+
+
+def checked_weight(weight: Tensor, logits: Tensor) -> Tensor:
+    """Return the weights on the device of the logits, or raise unless there is one per class."""
+    if weight.shape != logits.shape[1:]:
+        raise ValueError(
+            f"weight must hold one number per class, {logits.shape[1]}, got shape "
+            f"{tuple(weight.shape)}; class_weights(labels, classes={logits.shape[1]}) gives them"
+        )
+    return weight.to(logits.device, torch.promote_types(logits.dtype, torch.float32))
+
+
+def at_least_float32(logits: Tensor) -> Tensor:
+    """Half-precision logits as float32, so that a loss keeps its digits under autocast."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
+def reduced(losses: Float[Tensor, " rows"], reduction: Reduction) -> Float[Tensor, "*rows"]:
+    """Losses as ``reduction`` says, in PyTorch's words."""
+    one_of("reduction", reduction, get_args(Reduction))
+    if reduction == "none":
+        return losses
+    return losses.mean() if reduction == "mean" else losses.sum()

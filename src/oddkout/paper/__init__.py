@@ -1,0 +1,1 @@
+"""Everything that serves the paper alone: theory, claims, published numbers, presets, results."""

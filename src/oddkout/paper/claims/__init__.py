@@ -1,0 +1,31 @@
+"""The paper's empirical claims, each a function of runs to a verdict with its numbers.
+
+A verdict rests on the 95 % interval of a difference over seeds, paired and averaged over the sizes
+that both sides have. A claim that fails is a result.
+"""
+
+from oddkout.paper.claims.ablations import odd_class_claims, target_claims
+from oddkout.paper.claims.accuracy import accuracy_claims
+from oddkout.paper.claims.calibration import calibration_claims
+from oddkout.paper.claims.claim import Claim, Judged, Outcome, Verdict, verdict_on
+from oddkout.paper.claims.others import other_claims
+from oddkout.paper.evidence import Evidence
+
+__all__ = ["CLAIMS", "Claim", "Judged", "Outcome", "Verdict", "judged", "verdict_on"]
+
+CLAIMS = (
+    *accuracy_claims(),
+    *calibration_claims(),
+    *odd_class_claims(),
+    *target_claims(),
+    *other_claims(),
+)
+
+
+def judged(evidence: Evidence) -> list[Judged]:
+    """All claims, each with what became of it.
+
+    Args:
+        evidence: The runs.
+    """
+    return [Judged(claim=claim, finding=claim.check(evidence)) for claim in CLAIMS]

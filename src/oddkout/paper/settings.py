@@ -1,0 +1,84 @@
+"""Settings: a data set, a distribution of classes and a number of training examples."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from oddkout.checks import Number
+from oddkout.comparing.config import RunConfig
+from oddkout.data import KNOWN
+
+Distribution = Literal["uniform", "heavy-tailed"]
+DISTRIBUTIONS: tuple[Distribution, ...] = ("uniform", "heavy-tailed")
+
+# As the paper's tables call the data sets, in their order.
+TITLES = {
+    "mnist": "MNIST",
+    "fashion_mnist": "FashionMNIST",
+    "cifar10": "CIFAR-10",
+    "cifar100": "CIFAR-100",
+    "digits": "digits",
+}
+
+# Examples per class in the paper; the CIFAR settings start at 40.
+SIZES = (10, 20, 30, 40, 50, 100, 500, 1000, 2000)
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """What a run trains on.
+
+    Attributes:
+        data: A known data set.
+        distribution: Distribution of the classes.
+        per_class: Examples per class, on average where the distribution is heavy-tailed.
+    """
+
+    data: str
+    distribution: Distribution
+    per_class: int
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return len(KNOWN[self.data].classes)
+
+    @property
+    def examples(self) -> int:
+        """Number of training examples in all."""
+        return self.per_class * self.classes
+
+    @property
+    def class_sizes(self) -> list[Number]:
+        """Expected number of examples of every class, the frequent ones first."""
+        if self.distribution == "uniform":
+            return [self.per_class] * self.classes
+        rare = max(5, 0.1 * self.examples / (self.classes - 3))
+        frequent = (self.examples - rare * (self.classes - 3)) / 3
+        return [frequent] * 3 + [rare] * (self.classes - 3)
+
+    def __str__(self) -> str:
+        return f"{TITLES[self.data]}, {self.distribution}, {self.per_class} per class"
+
+
+def setting_of(config: RunConfig) -> Setting | None:
+    """The setting of a run; none if it trains on all of its data or on one's own.
+
+    Args:
+        config: The run.
+    """
+    if config.data not in TITLES or config.distribution == "all" or not config.train_examples:
+        return None
+    per_class, rest = divmod(config.train_examples, len(KNOWN[config.data].classes))
+    return None if rest else Setting(config.data, config.distribution, per_class)
+
+
+def paper_sizes(data: str) -> tuple[int, ...]:
+    """The paper's examples per class, as far as a data set has so many.
+
+    Args:
+        data: The data set.
+    """
+    low, high = {"cifar10": (40, 2000), "cifar100": (40, 100), "digits": (10, 50)}.get(
+        data, (SIZES[0], SIZES[-1])
+    )
+    return tuple(size for size in SIZES if low <= size <= high)

@@ -1,0 +1,191 @@
+"""The paper's tables, filled with our numbers beside the paper's."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from oddkout.checks import Number
+from oddkout.comparing.comparison import Interval
+from oddkout.fitting.methods import METHODS
+from oddkout.paper.document import Document, Heading, TextTable
+from oddkout.paper.evidence import Evidence, measure
+from oddkout.paper.published import PublishedTable
+from oddkout.paper.settings import DISTRIBUTIONS, TITLES, Distribution, Setting, paper_sizes
+from oddkout.paper.variants import VARIANTS
+
+# Rows beyond those that the paper's tables have.
+_ABLATIONS = ("pair", "oko", "oko-k1", "oko-k2", "oko-k3")
+_ROWS = {
+    "table-1": (*METHODS, "oko-paper"),
+    "table-2": (*METHODS, "oko-paper"),
+    "table-3": _ABLATIONS,
+    "table-4": (*_ABLATIONS[1:], "oko-soft", "oko-soft-k2", "oko-soft-k3"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperCell:
+    """An entry: our number beside the paper's.
+
+    Attributes:
+        ours: Our mean over the sizes of the column, with its interval over seeds.
+        seeds: Number of seeds.
+        sizes: Examples per class that this variant has runs for.
+        column_sizes: Those that the column averages over.
+        paper: The paper's number, over all of its sizes.
+        is_whole: Whether the column averages over as many sizes as the paper.
+    """
+
+    ours: Interval | None
+    seeds: int
+    sizes: tuple[int, ...]
+    column_sizes: tuple[int, ...]
+    paper: float | None
+    is_whole: bool
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's; none where the two do not average over the same sizes."""
+        if self.ours is None or self.paper is None or not self.is_whole:
+            return None
+        return self.ours.mean - self.paper
+
+
+def table_cell(
+    evidence: Evidence,
+    table: PublishedTable,
+    variant: str,
+    data: str,
+    distribution: Distribution,
+) -> PaperCell:
+    """An entry of a table.
+
+    A column averages over the sizes for which there is OKO; a row that lacks one has no number.
+
+    Args:
+        evidence: The runs.
+        table: The table.
+        variant: The row.
+        data: The data set.
+        distribution: The distribution of classes.
+    """
+    anchors = [name for name in ("oko", *evidence.variants) if name in table.rows]
+    columns = [evidence.sizes(data, distribution, name) for name in anchors]
+    wanted = next((sizes for sizes in columns if sizes), [])
+    own = [size for size in evidence.sizes(data, distribution, variant) if size in wanted]
+    settings = [Setting(data, distribution, size) for size in own]
+    of = measure(table.metric)
+    is_complete = bool(wanted) and own == wanted
+    return PaperCell(
+        ours=evidence.mean(settings, variant, of) if is_complete else None,
+        seeds=len(evidence.by_seed(settings, variant, of)) if is_complete else 0,
+        sizes=tuple(own),
+        column_sizes=tuple(wanted),
+        paper=table.value(variant, data, distribution),
+        is_whole=tuple(wanted) == paper_sizes(data),
+    )
+
+
+def paper_table(evidence: Evidence, table: PublishedTable) -> Document:
+    """A table of the paper, one part for each data set, ours and the paper's side by side.
+
+    Args:
+        evidence: The runs.
+        table: The table.
+    """
+    document = Document()
+    number = table.name.removeprefix("table-")
+    document.add(Heading(f"Table {number}. {table.title}", level=3))
+    missing = []
+    for data in list(TITLES)[:4]:
+        if not any(evidence.sizes(data, distribution) for distribution in DISTRIBUTIONS):
+            missing.append(TITLES[data])
+            continue
+        rows = []
+        for variant in _ROWS[table.name]:
+            cells = [
+                table_cell(evidence, table, variant, data, distribution)
+                for distribution in DISTRIBUTIONS
+            ]
+            if any(cell.sizes or cell.paper is not None for cell in cells):
+                texts = [text for cell in cells for text in _texts(cell, table)]
+                rows.append([VARIANTS[variant].title, *texts])
+        document.add(_sizes_sentence(evidence, table, data))
+        titles = [
+            f"{distribution}: {what}"
+            for distribution in DISTRIBUTIONS
+            for what in ("here", "paper", "difference")
+        ]
+        document.add(TextTable(header=[TITLES[data], *titles], rows=rows))
+    if missing:
+        document.add(f"No runs yet: {', '.join(missing)}.")
+    return document
+
+
+def paper_table_json(evidence: Evidence, table: PublishedTable) -> dict[str, Any]:
+    """All numbers of a table as plain values.
+
+    Args:
+        evidence: The runs.
+        table: The table.
+    """
+    cells = []
+    for variant in _ROWS[table.name]:
+        for data in list(TITLES)[:4]:
+            for distribution in DISTRIBUTIONS:
+                cell = table_cell(evidence, table, variant, data, distribution)
+                ours = cell.ours
+                known = ours is not None and ours.low == ours.low
+                cells.append(
+                    {
+                        "method": variant,
+                        "data": data,
+                        "distribution": distribution,
+                        "mean": ours.mean if ours else None,
+                        "low": ours.low if ours and known else None,
+                        "high": ours.high if ours and known else None,
+                        "seeds": cell.seeds,
+                        "sizes": list(cell.column_sizes),
+                        "paper": cell.paper,
+                        "difference": cell.difference,
+                    }
+                )
+    return {"title": table.title, "label": table.label, "metric": table.metric, "cells": cells}
+
+
+def _sizes_sentence(evidence: Evidence, table: PublishedTable, data: str) -> str:
+    """Over which sizes the columns average, here and in the paper."""
+    parts = []
+    for distribution in DISTRIBUTIONS:
+        cell = table_cell(evidence, table, "oko", data, distribution)
+        sizes = cell.column_sizes
+        count = "all" if cell.is_whole else f"{len(sizes)} of {len(paper_sizes(data))} sizes"
+        parts.append(f"{distribution} {', '.join(map(str, sizes)) or 'none'} ({count})")
+    return f"{TITLES[data]}, examples per class averaged over: {'; '.join(parts)}."
+
+
+def _texts(cell: PaperCell, table: PublishedTable) -> list[str]:
+    """Our number, the paper's, and the difference."""
+    scale, digits = (100, 2) if table.metric == "accuracy" else (1, 3)
+    if cell.ours is not None:
+        ours = shown(cell.ours, scale=scale, digits=digits)
+    else:
+        ours = f"{len(cell.sizes)} of {len(cell.column_sizes)} sizes" if cell.sizes else "no runs"
+    paper = "" if cell.paper is None else f"{scale * cell.paper:.{digits}f}"
+    difference = cell.difference
+    return [ours, paper, "" if difference is None else f"{scale * difference:+.{digits}f}"]
+
+
+def shown(found: Interval | None, *, scale: Number = 1, digits: int = 3, sign: str = "") -> str:
+    """A mean with half the width of its interval; without, where there is one seed.
+
+    Args:
+        found: The mean, if any.
+        scale: What it is multiplied by.
+        digits: Digits after the point.
+        sign: ``"+"`` shows the sign of a positive one, too.
+    """
+    if found is None:
+        return "no runs"
+    text = f"{scale * found.mean:{sign}.{digits}f}"
+    half = scale * (found.high - found.low) / 2
+    return f"{text} ± {half:.{digits}f}" if half == half else text

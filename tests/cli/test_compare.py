@@ -1,0 +1,248 @@
+"""``oddkout compare``: killed, interrupted, failed and gone on with, it comes to the same table."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+from grids import SMALL, environment, here, killed_ten_times, perform_nothing, within
+from kills import times
+from PIL import Image
+
+from oddkout import load_data
+from oddkout.cli import compare as command
+from oddkout.cli import main
+from oddkout.comparing.compare import compare
+from oddkout.comparing.store import RunStore
+from oddkout.report.tables import comparison_json
+
+SMALL_OPTIONS = ["--model", "mlp", "--updates", "20", "--folds", "2"]
+
+
+@pytest.fixture(autouse=True)
+def limit():
+    """No test waits for ever."""
+    with within(600):
+        yield
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """The command without processes; the list holds every job that was performed."""
+    performed = []
+
+    def executor(jobs):
+        for runs in here(jobs):
+            performed.append(tuple(run.config for run in runs))
+            yield runs
+
+    monkeypatch.setattr(command, "executor_named", lambda *_, **__: executor)
+    return performed
+
+
+def test_killed_ten_times_it_comes_to_the_same_table_and_repeats_nothing(tmp_path):
+    options = "compare --model mlp --updates 5 --folds 2 --methods vanilla,bb,bb+ts --seeds 4"
+    options += " --learning-rates 0.1,0.2 --processes 2"
+    killed, whole = killed_ten_times(tmp_path, options.split())
+    assert (Path(killed.pop("report")).is_file(), Path(whole.pop("report")).is_file()) == (1, 1)
+    assert killed == whole
+    assert len(whole["methods"]) == 3
+
+
+def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
+    tmp_path, in_this_process, capsys
+):
+    # Long enough for the interruption to find work however fast the machine is.
+    updates = 200
+    options = ["--methods", "vanilla,bb,bb+ts", "--seeds", "2", "--learning-rates", "0.1,0.2"]
+    options += ["--model", "mlp", "--updates", str(updates), "--folds", "2"]
+    options += ["--processes", "1", "--json", "--out", str(tmp_path / "runs")]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "oddkout", "compare", *options],
+        env=environment(),
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        while not times(tmp_path / "runs"):
+            assert driver.poll() is None, driver.stderr.read()
+            time.sleep(0.02)
+        workers = psutil.Process(driver.pid).children(recursive=True)
+        os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: to all of its processes
+        out, err = driver.communicate(timeout=60)
+    finally:
+        driver.kill()
+        driver.communicate()
+    assert (driver.returncode, out, err) == (130, "", "oddkout: interrupted\n")
+    assert workers
+    assert psutil.wait_procs(workers, timeout=30)[1] == []
+    kept = times(tmp_path / "runs")
+
+    assert main(["compare", *options]) == 0
+    assert kept.items() <= times(tmp_path / "runs").items()
+    whole = compare(
+        replace(SMALL, updates=updates),
+        methods=["vanilla", "bb", "bb+ts"],
+        seeds=2,
+        learning_rates=[0.1, 0.2],
+        out=tmp_path / "whole",
+        executor=here,
+    )
+    found = json.loads(capsys.readouterr().out)
+    del found["config"], found["report"]
+    assert found == comparison_json(whole), "processes or none, interrupted or not"
+
+
+def test_a_method_that_diverges_is_shown_as_failed_and_tried_again_on_request(
+    tmp_path, in_this_process, capsys, monkeypatch
+):
+    def run(*options):
+        capsys.readouterr()
+        in_this_process.clear()
+        everything = ["compare", *SMALL_OPTIONS, "--seeds", "1", "--out", str(tmp_path), *options]
+        return main(everything), capsys.readouterr().out
+
+    code, text = run("--methods", "vanilla,bb", "--learning-rates", "1e30")
+    assert code == 1
+    assert "vanilla     failed: training stopped at update" in text
+    assert "Every method failed. Look at the reasons.\n" in text
+
+    failing = {"is_on": True}
+    train = command.RunConfig.train
+
+    def train_badly(self, *arguments, **options):
+        if failing["is_on"] and self.method == "bb":
+            raise MemoryError("9 GiB could not be had")
+        return train(self, *arguments, **options)
+
+    monkeypatch.setattr(command.RunConfig, "train", train_badly)
+    options = ["--methods", "vanilla,bb", "--learning-rates", "0.1"]
+    code, text = run(*options)
+    assert code == 1
+    assert "bb          failed: MemoryError: 9 GiB could not be had\n" in text
+    assert "vanilla has the highest mean accuracy" in text
+    before = times(tmp_path)
+
+    failing["is_on"] = False
+    assert run(*options) == (1, text), "it stays failed"
+    assert in_this_process == []
+    code, text = run(*options, "--retry-failed")
+    assert code == 0
+    assert "failed" not in text
+    assert [job[0].method for job in in_this_process] == ["bb"]
+    after = times(tmp_path)
+    assert len(before.items() & after.items()) == len(before) - 1, "nothing else was touched"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["nowhere.csv", "--target", "y"], "there is no file nowhere.csv"),
+        (["digit"], "did you mean digits?"),
+        (["--model", "mlpp"], "mlpp"),
+        (["--folds", "1"], "must be at least 2, got 1"),
+        (["--methods", "vanila"], "method must be one of"),
+        (["--learning-rates", "0.1,fast"], "could not convert string to float: 'fast'"),
+        (["--seeds", "0"], "seeds must be at least 1, got 0"),
+        (["--processes", "0"], "processes must be at least 1, got 0"),
+        (["--executor", "moon"], "--executor must be one of 'local', 'ray', 'slurm', got 'moon'"),
+        (["--address", "auto"], "--address is that of a Ray cluster, got it with --executor local"),
+    ],
+)
+def test_bad_input_ends_with_2_and_one_line_and_leaves_no_runs(tmp_path, capsys, options, message):
+    assert main(["compare", *options, "--out", str(tmp_path / "runs")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_damaged_run_ends_with_2_and_its_name(tmp_path, in_this_process, capsys):
+    options = [*SMALL_OPTIONS, "--methods", "vanilla", "--seeds", "1", "--learning-rates", "0.1"]
+    assert main(["compare", *options, "--out", str(tmp_path)]) == 0
+    file = next(tmp_path.glob("*/run.json"))
+    file.write_text(file.read_text()[:100])
+    capsys.readouterr()
+    assert main(["compare", *options, "--out", str(tmp_path)]) == 2
+    assert str(file) in capsys.readouterr().err
+
+
+def test_own_data_that_have_moved_are_the_same_runs_and_changed_ones_are_not(
+    tmp_path, monkeypatch, capsys
+):
+    performed = []
+
+    def executor(jobs):
+        for job in jobs:
+            performed.append(job[0])
+            yield perform_nothing(job)
+
+    monkeypatch.setattr(command, "executor_named", lambda *_, **__: executor)
+    monkeypatch.setattr(command, "_page", lambda out: None)  # these runs have no predictions
+    data = load_data("digits")
+    np.savez(tmp_path / "own.npz", x=data.x_test, y=data.y_test)
+    options = ["--methods", "vanilla", "--seeds", "2", "--learning-rates", "0.1"]
+    monkeypatch.chdir(tmp_path)
+    out = ["--out", str(tmp_path / "runs")]
+    assert main(["compare", "own.npz", *options, *out]) == 0
+    assert len(performed) == 2
+    assert performed[0].data == str(tmp_path / "own.npz")
+    assert performed[0].updates == 1200, "suited to 36 examples of a class"
+    (tmp_path / "there").mkdir()
+    (tmp_path / "own.npz").rename(tmp_path / "there" / "mine.npz")
+    assert main(["compare", "there/mine.npz", *options, *out]) == 0
+    assert len(performed) == 2
+    np.savez(tmp_path / "there" / "mine.npz", x=data.x_test, y=data.y_test[::-1])
+    assert main(["compare", "there/mine.npz", *options, *out]) == 0
+    assert len(performed) == 4
+    assert len(RunStore(tmp_path / "runs").runs()) == 4
+
+
+BRIEF = ["--methods", "vanilla,oko", "--seeds", "1", "--learning-rates", "0.1"]
+BRIEF += ["--updates", "20", "--folds", "2", "--model", "mlp"]
+
+
+def test_a_table_with_a_rare_class_and_missing_values_goes_to_a_report(tmp_path, in_this_process):
+    """2,000 rows, classes as words, 1 : 50, cells missing in both kinds of columns."""
+    rng = np.random.default_rng(0)
+    rows, rare = 2000, 39
+    kind = np.repeat(["healthy", "ill"], [rows - rare, rare])
+    frame = pd.DataFrame(rng.normal(size=(rows, 3)), columns=["age", "dose", "marker"])
+    frame["marker"] += 2 * (kind == "ill")
+    frame.loc[rng.random(rows) < 0.1, "dose"] = np.nan
+    frame["site"] = rng.choice(["north", "south", None], rows)
+    frame["diagnosis"] = kind
+    frame.sample(frac=1, random_state=0).to_csv(tmp_path / "patients.csv", index=False)
+    out = tmp_path / "runs"
+    table = str(tmp_path / "patients.csv")
+    assert main(["compare", table, "--target", "diagnosis", "--out", str(out), *BRIEF]) == 0
+    page = (out / "report.html").read_text()
+    assert "healthy" in page
+    assert "missing cells were imputed" in page
+    [run, *_] = RunStore(out).runs(has_predictions=True)
+    assert sum(run.train_counts) + len(run.labels) == rows
+    assert run.train_counts[0] / run.train_counts[1] == pytest.approx(50, rel=0.05)
+
+
+def test_a_folder_of_images_goes_to_a_report(tmp_path, in_this_process):
+    rng = np.random.default_rng(0)
+    for number, name in enumerate(["cat", "dog"]):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        for i in range(20 + 10 * number):
+            pixels = rng.integers(0, 120, (20, 20, 3)) + 100 * number
+            Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / f"images/{name}/{i}.png")
+    out = tmp_path / "runs"
+    assert main(["compare", str(tmp_path / "images"), "--out", str(out), *BRIEF]) == 0
+    assert "dog" in (out / "report.html").read_text()
+    assert [run.value("accuracy") for run in RunStore(out).runs()] > [0.9, 0.9]

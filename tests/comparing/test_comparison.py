@@ -1,0 +1,152 @@
+"""Comparisons: intervals, ties and what a verdict may say."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from grids import SMALL, run_of
+from scipy import stats
+
+from oddkout.comparing.comparison import Comparison, t_interval
+from oddkout.comparing.run import failed_runs
+from oddkout.report.tables import comparison_json, comparison_text
+
+
+def comparison(**values):
+    """Accuracy, and NLL = 1 - accuracy, of every method, seed by seed; None has failed."""
+    runs = []
+    for method, accuracies in values.items():
+        for seed, accuracy in enumerate(accuracies):
+            config = replace(SMALL, method=method.replace("_", "+"), seed=seed)
+            if accuracy is None:
+                runs += failed_runs([config], f"seed {seed} diverged\nTraceback")
+            else:
+                runs.append(run_of(config, accuracy=accuracy, nll=1 - accuracy))
+    random.Random(0).shuffle(runs)  # pairs are by seed, not by the order of runs
+    order = [method.replace("_", "+") for method in values]
+    return Comparison(runs=sorted(runs, key=lambda run: order.index(run.config.method)))
+
+
+# Student's t, 97.5 %: two-sided 95 % with 1, 4 and 9 degrees of freedom, from printed tables.
+@pytest.mark.parametrize(("count", "quantile"), [(2, 12.706), (5, 2.776), (10, 2.262)])
+def test_an_interval_agrees_with_printed_tables_of_student_s_t(count, quantile):
+    draw = random.Random(count)
+    values = [draw.gauss(3, 2) for _ in range(count)]
+    mean = sum(values) / count
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (count - 1))
+    found = t_interval(values)
+    assert found.mean == pytest.approx(mean)
+    assert found.high - mean == pytest.approx(quantile * deviation / math.sqrt(count), rel=1e-3)
+    assert mean - found.low == pytest.approx(found.high - mean)
+
+
+@pytest.mark.parametrize("comparisons", [1, 3, 11])
+def test_an_interval_has_0_inside_where_the_t_test_corrected_by_bonferroni_does_not_reject(
+    comparisons,
+):
+    draw, rejected = random.Random(0), 0
+    for _ in range(50):
+        values = [draw.gauss(1, 1) for _ in range(5)]
+        test = stats.ttest_1samp(values, 0)
+        interval = t_interval(values, comparisons=comparisons)
+        limits = test.confidence_interval(1 - 0.05 / comparisons)
+        assert (interval.low, interval.high) == pytest.approx(tuple(limits))
+        assert interval.has_zero() == (test.pvalue > 0.05 / comparisons)
+        rejected += not interval.has_zero()
+    assert 0 < rejected < 50, "both happen"
+
+
+def test_a_single_value_has_no_interval():
+    interval = t_interval([3.0])
+    assert interval.mean == 3.0
+    assert math.isnan(interval.low)
+    assert interval.has_zero()
+
+
+def test_differences_are_paired_by_seed():
+    """Seeds differ by far more than methods: only pairs show it."""
+    found = comparison(oko=[0.9, 0.5, 0.7, 0.3, 0.8], bb=[0.88, 0.47, 0.68, 0.27, 0.78])
+    lag = found.lag("bb", "accuracy")
+    test = stats.ttest_rel([0.9, 0.5, 0.7, 0.3, 0.8], [0.88, 0.47, 0.68, 0.27, 0.78])
+    assert (lag.low, lag.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
+    assert found.tied("accuracy") == ["oko"]
+    unpaired = found.mean("oko", "accuracy")
+    assert unpaired.low < found.mean("bb", "accuracy").mean < unpaired.high
+
+
+def test_more_methods_make_wider_intervals():
+    two = comparison(oko=[0.90, 0.91, 0.92], bb=[0.89, 0.89, 0.92])
+    four = comparison(
+        oko=[0.90, 0.91, 0.92], bb=[0.89, 0.89, 0.92], vanilla=[0.1, 0.2, 0.1], pair=[0.1, 0.1, 0.1]
+    )
+    ratio = (four.lag("bb", "nll").high - four.lag("bb", "nll").low) / (
+        two.lag("bb", "nll").high - two.lag("bb", "nll").low
+    )
+    assert ratio == pytest.approx(stats.t.ppf(1 - 0.025 / 3, 2) / stats.t.ppf(0.975, 2))
+
+
+def test_lags_are_above_0_where_worse_whichever_way_a_metric_goes():
+    found = comparison(oko=[0.9, 0.8, 0.9], bb=[0.8, 0.7, 0.7])
+    assert found.best("accuracy") == found.best("nll") == "oko"
+    assert found.lag("bb", "accuracy").mean == pytest.approx(0.4 / 3)
+    assert found.lag("bb", "nll").mean == pytest.approx(0.4 / 3)
+    assert found.lag("oko", "nll").mean == 0
+
+
+def test_equal_methods_are_tied():
+    """As bb and bb+ts in accuracy: temperature changes no class."""
+    found = comparison(bb=[0.9, 0.8, 0.7], bb_ts=[0.9, 0.8, 0.7])
+    assert found.tied("accuracy") == ["bb", "bb+ts"]
+
+
+def test_one_seed_tells_nothing_apart():
+    found = comparison(oko=[0.9], bb=[0.1])
+    assert found.tied("accuracy") == ["bb", "oko"]
+    assert found.verdict == (
+        "oko has the highest mean accuracy, 90.0 %; one seed cannot tell methods apart. "
+        "oko has the best probabilities as trained (NLL 0.100); one seed cannot tell methods apart."
+    )
+
+
+def test_a_clear_winner_is_named():
+    found = comparison(oko=[0.9, 0.91, 0.9], bb=[0.5, 0.51, 0.5], vanilla=[0.3, 0.31, 0.3])
+    assert found.verdict == (
+        "oko has the highest mean accuracy, 90.3 %, and 3 seeds tell it from every other method. "
+        "oko has the best probabilities as trained (NLL 0.097), and 3 seeds tell it from every "
+        "other method."
+    )
+
+
+def test_where_all_are_tied_the_verdict_says_so():
+    found = comparison(oko=[0.9, 0.7, 0.9], bb=[0.8, 0.8, 0.7], vanilla=[0.7, 0.9, 0.7])
+    assert found.verdict.count("but 3 seeds do not tell it from any other method.") == 2
+
+
+def test_a_verdict_names_those_behind_and_those_tied():
+    found = comparison(
+        oko=[0.9, 0.91, 0.92], bb=[0.91, 0.9, 0.91], vanilla=[0.3, 0.31, 0.32], pair=[0.2, 0.2, 0.2]
+    )
+    assert "3 seeds tell it from vanilla and pair, but not from bb." in found.verdict
+
+
+def test_a_method_that_failed_is_shown_with_its_reason_and_left_out_of_the_verdict():
+    found = comparison(vanilla=[0.9, None, None], oko=[0.8, 0.81, 0.8], bb=[0.5, 0.51, 0.5])
+    assert found.methods == ["bb", "oko"], "in the order of the table of methods"
+    assert found.failed == {"vanilla": "seed 1 diverged\nTraceback"}
+    assert found.verdict.startswith("oko has the highest mean accuracy, 80.3 %, and 3 seeds")
+    text = comparison_text(found)
+    assert "vanilla     failed: seed 1 diverged\n" in text
+    assert "Traceback" not in text
+    assert comparison_json(found)["failed"] == found.failed
+
+
+def test_a_single_method_is_not_said_to_have_beaten_others():
+    for found in (comparison(oko=[0.8, 0.9]), comparison(oko=[0.8, 0.9], bb=[None, None])):
+        assert found.verdict.count("there is no other method that it could be compared with.") == 2
+
+
+def test_where_every_method_failed_the_verdict_says_so():
+    found = comparison(vanilla=[None], oko=[None])
+    assert found.verdict == "Every method failed. Look at the reasons."
+    assert "failed: seed 0 diverged" in comparison_text(found)

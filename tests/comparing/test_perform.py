@@ -1,0 +1,155 @@
+"""What a run does: data, training, temperature, prior, evaluation."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from grids import SMALL, configs, here, metrics
+
+from oddkout import load_data
+from oddkout.calibrators import TemperatureScaling
+from oddkout.comparing import perform as performing
+from oddkout.comparing.grid import perform_grid
+from oddkout.comparing.perform import check, perform, prepared_for
+from oddkout.comparing.run import Run
+from oddkout.comparing.store import RunStore
+from oddkout.fitting.recipe import folds_for
+
+
+@pytest.fixture(scope="module")
+def small_runs():
+    """Runs of one training, and their prepared data, with ``population="train"``."""
+    config = replace(SMALL, population="train", folds=3)
+    job = [replace(config, method=name) for name in ("bb", "bb+ts", "bb+ts-fit")]
+    return config, dict(zip(("bb", "bb+ts", "bb+ts-fit"), perform(job), strict=True))
+
+
+def by_hand(config, method):
+    """Logits of the test part, by the recipe alone."""
+    prepared = prepared_for(config)
+    trained = config.train(
+        prepared.x, prepared.y, method=replace(config, method=method).how, classes=10, seed=0
+    )
+    return prepared, trained.predict_logits(prepared.x_test)
+
+
+def test_balanced_methods_are_corrected_to_the_population_by_bayes_rule(small_runs):
+    config, runs = small_runs
+    prepared, logits = by_hand(config, "bb")
+    share = prepared.y.bincount() / len(prepared.y)
+    odds = logits.double().softmax(dim=1) * share  # of a uniform prior, times the new one
+    expected = odds / odds.sum(dim=1, keepdim=True)
+    found = torch.from_numpy(runs["bb"].logits).double().softmax(dim=1)
+    assert torch.allclose(found, expected, atol=1e-5)
+    assert share.max() > 5 * share.min(), "there is something to correct"
+
+    for changed in ({"population": "uniform", "method": "bb"}, {"method": "vanilla"}):
+        other = replace(config, folds=0, **changed)
+        _, logits = by_hand(other, other.method)
+        assert np.array_equal(perform([other])[0].logits, logits.numpy())
+
+
+def test_the_temperature_is_fitted_to_out_of_fold_predictions(small_runs):
+    """A loop over the folds, written out; two thirds of the examples get two thirds of updates."""
+    config, runs = small_runs
+    prepared = prepared_for(config)
+    folds = folds_for(prepared.y, folds=3, seed=0)
+    shorter = replace(config, updates=round(config.updates * 2 / 3))
+    logits = torch.empty(len(prepared.y), 10)
+    for fold in range(3):
+        inside = folds == fold
+        trained = shorter.train(
+            prepared.x[~inside],
+            prepared.y[~inside],
+            method=replace(config, method="bb").how,
+            classes=10,
+            seed=1_000_003 + fold,
+        )
+        logits[inside] = trained.predict_logits(prepared.x[inside])
+    logits += (prepared.y.bincount() / len(prepared.y)).log()
+    temperature = TemperatureScaling().fit(logits, prepared.y).temperature.item()
+    assert runs["bb"].temperature == pytest.approx(temperature, rel=1e-5)
+
+    total = 0.0
+    for fold in range(3):
+        inside = folds == fold
+        own = TemperatureScaling().fit(logits[~inside], prepared.y[~inside]).temperature
+        log_probs = (logits[inside] / own).log_softmax(dim=1)
+        total -= log_probs.gather(1, prepared.y[inside, None]).sum().item()
+    assert runs["bb"].out_of_fold["nll"] == pytest.approx(total / len(folds), rel=1e-5)
+
+
+def test_methods_that_train_once_differ_by_their_temperatures_alone(small_runs):
+    _, runs = small_runs
+    trained, temperature = runs["bb"].logits, runs["bb"].temperature
+    assert np.allclose(runs["bb+ts"].logits, trained / 2.0)
+    assert np.allclose(runs["bb+ts-fit"].logits, trained / temperature, rtol=1e-5)
+    for run in runs.values():
+        for is_tempered, logits in ((False, run.logits), (True, trained / temperature)):
+            log_probs = torch.from_numpy(logits).log_softmax(dim=1).numpy()
+            nll = -log_probs[np.arange(len(run.labels)), run.labels].mean()
+            assert run.value("nll", is_tempered=is_tempered) == pytest.approx(nll, rel=1e-5)
+
+
+def test_a_temperature_that_cannot_be_fitted_is_said_to_be_1():
+    [run] = perform([replace(SMALL, method="bb+ts-fit", folds=0, updates=2)])
+    assert run.temperature == 1
+    assert "without folds there is nothing to fit the temperature on" in run.notes[-1]
+
+
+def test_training_that_diverges_gives_its_reason():
+    config = replace(SMALL, method="vanilla", learning_rate=1e30, folds=0)
+    run = perform([config])[0]
+    assert run.has_failed
+    assert run.reason.startswith("training stopped at update")
+    assert "lower the learning rate" in run.reason
+
+
+@pytest.mark.parametrize("error", [MemoryError("no memory"), KeyError("bug"), OSError("disk")])
+def test_whatever_goes_wrong_becomes_the_reason_of_the_run(monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(performing, "prepared_for", fail)
+    runs = perform([SMALL, replace(SMALL, method="bb")])
+    assert [run.config.method for run in runs] == ["oko", "bb"]
+    if isinstance(error, OSError):
+        assert runs[0].reason == "disk"
+    else:
+        assert runs[0].reason.splitlines()[0] == f"{type(error).__name__}: {error}"
+        assert "Traceback" in runs[0].reason
+
+
+def test_bad_data_and_models_are_found_before_a_grid_begins(tmp_path):
+    with pytest.raises(FileNotFoundError, match="did you mean digits"):
+        check(replace(SMALL, data="digit"))
+    with pytest.raises(ValueError, match="mlpp"):
+        check(replace(SMALL, model="mlpp"))
+    check(SMALL)
+
+
+def test_a_seed_of_own_data_has_its_own_split(tmp_path):
+    data = load_data("digits")
+    np.savez(tmp_path / "own.npz", x=data.x_test, y=data.y_test)
+    first, second = (
+        prepared_for(replace(SMALL, data=str(tmp_path / "own.npz"), distribution="all", seed=seed))
+        for seed in (0, 1)
+    )
+    assert len(first.x_test) == len(second.x_test) == pytest.approx(0.2 * len(data.y_test), abs=5)
+    assert not torch.equal(first.y_test, second.y_test)
+
+
+def test_a_metric_without_a_value_reads_as_nan():
+    run = Run(config=SMALL, as_trained=metrics(nll=None))
+    assert np.isnan(run.value("nll"))
+
+
+def test_a_grid_of_real_runs_is_stored_whole(tmp_path):
+    store, grid = RunStore(tmp_path), configs(["vanilla", "bb"])
+    runs = perform_grid(grid, store, executor=here)
+    for run in store.runs(has_predictions=True):
+        assert run.logits.shape == (450, 10)
+        predicted = run.logits.argmax(axis=1)
+        assert run.value("accuracy") == pytest.approx((predicted == run.labels).mean())
+    assert all(run.value("accuracy") > 0.5 for run in runs), "chance is 0.1"

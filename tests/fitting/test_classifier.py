@@ -1,0 +1,236 @@
+"""Classifiers on disk, and the commands that write and use them."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from torch import nn
+
+from oddkout import Data, load_data
+from oddkout.cli import main
+from oddkout.fitting.classifier import Classifier
+from oddkout.fitting.fit import fit_classifier
+from oddkout.fitting.recipe import Recipe
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return fit_classifier(load_data("digits"), recipe=Recipe(updates=60))
+
+
+@pytest.fixture
+def saved(fitted, tmp_path):
+    classifier, _ = fitted
+    classifier.save(tmp_path / "model")
+    return classifier, tmp_path / "model"
+
+
+def test_a_classifier_comes_back_to_the_bit(saved):
+    classifier, folder = saved
+    again = Classifier.load(folder)
+    x = load_data("digits").x_test
+    np.testing.assert_array_equal(again.predict_proba(x), classifier.predict_proba(x))
+    assert again.classes == classifier.classes
+    assert again.details["test"]["metrics"]["accuracy"]["value"] > 0.8
+    assert sorted(path.name for path in folder.iterdir()) == ["card.json", "model.safetensors"]
+
+
+def test_probabilities_are_those_that_were_evaluated(fitted):
+    classifier, report = fitted
+    data = load_data("digits")
+    probs = classifier.predict_proba(data.x_test)
+    np.testing.assert_allclose(probs.sum(axis=1), 1)
+    accuracy = (probs.argmax(axis=1) == data.y_test).mean()
+    assert accuracy == pytest.approx(report["accuracy"].value)
+
+
+def test_the_prior_is_corrected_by_bayes_rule(fitted):
+    classifier, _ = fitted
+    x = load_data("digits").x_test[:20]
+    prior = np.array([0.55] + [0.05] * 9)
+    plain = classifier.predict_proba(x)
+    expected = plain * prior / 0.1
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(
+        classifier.predict_proba(x, prior=prior.tolist()), expected, rtol=1e-6
+    )
+    assert classifier.prior == (0.1,) * 10, "balanced sets train for equally frequent classes"
+
+
+def test_unbalanced_training_says_so_on_the_card():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)).astype(np.float32), np.repeat([0, 1], [45, 15])
+    data = Data(name="d", x_train=x, y_train=y, x_test=x, y_test=y, classes=("a", "b"))
+    priors = {
+        method: fit_classifier(data, method=method, recipe=Recipe(updates=3))[0].prior
+        for method in ("vanilla", "bb", "weighted", "pair")
+    }
+    assert priors.pop("vanilla") == (0.75, 0.25)
+    assert set(priors.values()) == {(0.5, 0.5)}
+
+
+def damage(path, how):
+    if how == "cut":
+        path.write_bytes(path.read_bytes()[:-100])
+    elif how == "gone":
+        path.unlink()
+    else:
+        path.write_text(how)
+
+
+@pytest.mark.parametrize(
+    ("file", "how", "text"),
+    [
+        ("model.safetensors", "cut", "does not hold the weights that the card describes"),
+        ("model.safetensors", "gone", "does not hold the weights"),
+        ("model.safetensors", "nothing", "does not hold the weights"),
+        ("card.json", "{}", "is no card of a classifier"),
+        ("card.json", "[1, 2", "is no card of a classifier"),
+        ("card.json", "gone", "there is no classifier in"),
+    ],
+)
+def test_damaged_folders_are_refused(saved, file, how, text):
+    _, folder = saved
+    damage(folder / file, how)
+    with pytest.raises((ValueError, FileNotFoundError), match=text):
+        Classifier.load(folder)
+
+
+def test_a_card_cannot_name_code(saved):
+    _, folder = saved
+    card = json.loads((folder / "card.json").read_text())
+    card["network"] = "antigravity:fly"
+    (folder / "card.json").write_text(json.dumps(card))
+    with pytest.raises(ValueError, match="network of one's own, 'antigravity:fly'; pass model="):
+        Classifier.load(folder)
+
+
+def test_a_network_of_ones_own_is_loaded_into_what_one_passes(tmp_path, monkeypatch):
+    (tmp_path / "own_nets.py").write_text(
+        "from torch import nn\n"
+        "def small(classes):\n    return nn.Sequential(nn.Flatten(), nn.Linear(64, classes))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    classifier, _ = fit_classifier(
+        load_data("digits"), recipe=Recipe(model="own_nets:small", updates=5)
+    )
+    classifier.save(tmp_path / "model")
+    again = Classifier.load(
+        tmp_path / "model", model=lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    )
+    x = load_data("digits").x_test
+    np.testing.assert_array_equal(again.predict_proba(x), classifier.predict_proba(x))
+
+
+def test_examples_of_another_shape_are_refused(fitted):
+    with pytest.raises(ValueError, match=r"trained on, \(1, 8, 8\), got \(1, 9, 9\)"):
+        fitted[0].predict_proba(np.zeros((2, 9, 9), np.uint8))
+
+
+def test_other_folders_are_not_overwritten(fitted, tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ValueError, match="holds something that is no classifier"):
+        fitted[0].save(tmp_path)
+
+
+def test_k_is_for_methods_that_draw_sets():
+    data = load_data("digits")
+    with pytest.raises(ValueError, match="vanilla draws no sets, got k=2"):
+        fit_classifier(data, method="vanilla", k=2)
+    classifier, _ = fit_classifier(data, method="oko", k=3, recipe=Recipe(updates=3))
+    assert classifier.details["settings"]["k"] == 3
+
+
+def rows(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+def test_a_table_goes_from_file_to_probabilities(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    kind = np.array(["sick", "well"])[(rng.random(300) < 0.8).astype(int)]
+    frame = pd.DataFrame(
+        {
+            "dose": rng.normal(size=300) + 2 * (kind == "sick"),
+            "ward": rng.choice(["north", "south"], 300),
+            "kind": kind,
+        }
+    )
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    model = str(tmp_path / "model")
+    command = ["train", str(tmp_path / "patients.csv"), "--target", "kind", "--out", model]
+    assert main([*command, "--updates", "100"]) == 0
+    text = capsys.readouterr().out
+    assert "accuracy" in text
+    assert f"written to {model}" in text
+    frame.drop(columns="kind")[::-1].to_csv(tmp_path / "new.csv", index=False)
+    assert main(["predict", model, str(tmp_path / "new.csv")]) == 0
+    plain = rows(capsys.readouterr().out)
+    assert plain[0] == ["sick", "well"]
+    assert len(plain) == 301
+    assert main(["predict", model, str(tmp_path / "new.csv"), "--prior", "0.01,0.99"]) == 0
+    corrected = rows(capsys.readouterr().out)
+    assert all(float(a[0]) > float(b[0]) for a, b in zip(plain[1:], corrected[1:], strict=True))
+    assert main(["predict", model, str(tmp_path / "new.csv"), "--json"]) == 0
+    assert np.shape(json.loads(capsys.readouterr().out)["probabilities"]) == (300, 2)
+
+
+def test_images_go_from_folder_to_probabilities(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    for c, name in enumerate(("dark", "light")):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        for i in range(12):
+            pixels = rng.integers(0, 100, (20, 20), dtype=np.uint8) + 120 * c
+            Image.fromarray(pixels).save(tmp_path / "images" / name / f"{i}.png")
+    model = str(tmp_path / "model")
+    command = ["train", str(tmp_path / "images"), "--image-size", "16", "--out", model, "--json"]
+    assert main([*command, "--updates", "40"]) == 0
+    assert json.loads(capsys.readouterr().out)["model"] == model
+    assert main(["predict", model, str(tmp_path / "images" / "light")]) == 0
+    probs = rows(capsys.readouterr().out)
+    assert probs[0] == ["dark", "light"]
+    assert all(float(row[1]) > 0.5 for row in probs[1:])
+
+
+def test_a_known_name_stands_for_its_test_part(saved, capsys):
+    classifier, folder = saved
+    assert main(["predict", str(folder), "digits"]) == 0
+    probs = np.array(rows(capsys.readouterr().out)[1:], float)
+    expected = classifier.predict_proba(load_data("digits").x_test)
+    np.testing.assert_allclose(probs, expected, rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["train", "digits", "--method", "okko", "--out", "m"], "method must be one of 'vanilla'"),
+        (["train", "digits"], "Missing option '--out'"),
+        (["predict", "nowhere", "x.csv"], "there is no classifier in nowhere"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, text, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "prior", "text"),
+    [
+        ("gone.npz", None, "there is no file or folder"),
+        ("x.npz", "a,b", "--prior must be numbers with commas between"),
+        ("x.npz", "0.5,0.5", "one frequency|same classes"),
+    ],
+)
+def test_predictions_that_cannot_be_made_are_refused(saved, tmp_path, capsys, source, prior, text):
+    _, folder = saved
+    np.savez(tmp_path / "x.npz", x=np.zeros((2, 8, 8), np.uint8))
+    options = [] if prior is None else ["--prior", prior]
+    assert main(["predict", str(folder), str(tmp_path / source), *options]) == 2
+    error = capsys.readouterr().err
+    assert any(part in error for part in text.split("|"))

@@ -1,0 +1,47 @@
+"""Compiling: the work decides, which is counted and not timed."""
+
+import shutil
+
+import pytest
+import torch
+from torch import nn
+
+from oddkout.fitting import compilation
+from oddkout.fitting.compilation import repays_compiling, training_operations
+from oddkout.models import build_model
+
+
+def test_the_work_of_the_cnn_is_that_of_its_layers():
+    model = build_model("cnn", shape=(1, 28, 28), classes=10, generator=torch.Generator())
+    multiplications = (
+        28 * 28 * 9 * 1 * 32
+        + 14 * 14 * 9 * 32 * 64
+        + 7 * 7 * 9 * 64 * 128
+        + 128 * 9 * 128
+        + 128 * 10
+    )
+    assert training_operations(model, torch.zeros(5, 1, 28, 28)) == 3 * 2 * multiplications
+
+
+def test_counting_leaves_batch_statistics_alone():
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Dropout(0.5))
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    training_operations(model.train(), torch.rand(3, 1, 8, 8))
+    assert model.training
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize(("updates", "expected"), [(999, False), (1000, True)])
+def test_long_runs_are_compiled_and_short_ones_are_not(monkeypatch, updates, expected):
+    model = nn.Linear(10, 10)  # 600 operations an example in training
+    monkeypatch.setattr(compilation, "_REPAYS_FROM", {"cpu": 600 * 30 * 1000})
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/c++")
+    answer = repays_compiling(model, torch.zeros(3, 10), examples=30, updates=updates)
+    assert answer is expected
+
+
+def test_a_machine_without_a_compiler_is_not_asked_to_compile(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert not repays_compiling(
+        nn.Linear(10, 10), torch.zeros(1, 10), examples=10**6, updates=10**9
+    )

@@ -1,0 +1,180 @@
+"""Presets and variants: the grids of the paper, told by their configs alone."""
+
+from collections import Counter
+from dataclasses import replace
+from statistics import fmean
+
+import pytest
+import torch
+from made_up import TEN_SHOT, made_up
+
+from oddkout.comparing.config import RunConfig
+from oddkout.comparing.grid import jobs_of
+from oddkout.comparing.run import Run
+from oddkout.fitting.methods import METHODS, Objective
+from oddkout.paper.evidence import Evidence
+from oddkout.paper.lines import merge_lines
+from oddkout.paper.presets import FEW_SHOT_SIZES, PRESETS, preset_named
+from oddkout.paper.published import (
+    COLUMNS,
+)
+from oddkout.paper.reproduce import final_configs, planned, planned_counts, tuning_configs
+from oddkout.paper.results import results_markdown
+from oddkout.paper.settings import SIZES, Setting, paper_sizes
+from oddkout.paper.variants import VARIANTS, expected_distinct, variant_of
+
+
+def test_the_few_shot_preset_is_the_grid_that_was_asked_for():
+    preset = PRESETS["few-shot"]
+    assert preset.datasets == ("mnist", "fashion_mnist")
+    assert preset.distributions == ("uniform", "heavy-tailed")
+    assert preset.sizes == FEW_SHOT_SIZES == tuple(size for size in SIZES if size <= 100)
+    assert set(METHODS) <= set(preset.variants)
+    assert preset.seeds == 5
+    settings = 2 * 2 * 6
+    tuning = 2 * 2 * len(preset.variants)  # one rate more on the first seed, at one size
+    unfitted = 5 * 5 * 2 * 2  # bb+ts-fit is at one size of six
+    assert len(planned(preset)) == settings * len(preset.variants) * 5 + tuning - unfitted
+    assert sum(planned_counts(preset).values()) == len(planned(preset))
+
+
+def test_the_paper_preset_covers_the_protocol_of_the_paper():
+    preset = PRESETS["paper"]
+    sizes = {"mnist": 9, "fashion_mnist": 9, "cifar10": 6, "cifar100": 3}
+    found = Counter((setting.data, setting.distribution) for setting in preset.settings)
+    assert found == {(data, dist): sizes[data] for data, dist in COLUMNS}
+    assert paper_sizes("mnist") == (10, 20, 30, 40, 50, 100, 500, 1000, 2000)
+    models = {setting.data: preset.config(setting, "oko").model for setting in preset.settings}
+    assert models["cifar10"] == "resnet18"
+    assert models["cifar100"] == "resnet34"
+    ks = {preset.config(TEN_SHOT, name).how.k for name in ("pair", "oko-k1", "oko-k2", "oko-k3")}
+    assert ks == {0, 1, 2, 3}
+    assert all(
+        preset.config(TEN_SHOT, name).how.head == "none" for name in ("oko-k1", "oko-k2", "oko-k3")
+    )
+    assert {preset.config(TEN_SHOT, f"oko-soft-k{k}").how.targets for k in (2, 3)} == {"soft"}
+
+
+def test_the_cifar_preset_has_one_setting_of_each_with_narrow_resnets():
+    preset = PRESETS["cifar"]
+    configs = [preset.config(setting, "oko") for setting in preset.settings]
+    found = [(config.model, config.train_examples, config.updates) for config in configs]
+    assert found == [("resnet18-narrow", 500, 200), ("resnet34-narrow", 5000, 100)]
+    evidence = Evidence([Run(config=replace(configs[0], learning_rate=0.1))], PRESETS["paper"])
+    assert evidence.others == 1, "narrow networks are no evidence on the paper's"
+
+
+def test_narrow_runs_have_a_section_of_their_own(tmp_path):
+    setting, preset = PRESETS["cifar"].settings[0], PRESETS["cifar"]
+    runs = [
+        replace(
+            made_up(setting, variant, seed=seed, accuracy=accuracy),
+            config=replace(preset.config(setting, variant), learning_rate=0.1, seed=seed),
+            out_of_fold={},
+        )
+        for variant, accuracy in (("oko", 0.4), ("bb+ls", 0.35))
+        for seed in range(3)
+    ]
+    fitted = made_up(setting, "bb+ts-fit")
+    fitted = replace(fitted, config=replace(preset.config(setting, "bb+ts-fit"), learning_rate=0.1))
+    merge_lines(tmp_path, [*runs, fitted, made_up(TEN_SHOT, "oko")])
+    text = results_markdown(tmp_path)
+    assert "1 runs, 0 failed; 0 runs of other recipes" in text
+    section = text[text.index("## CIFAR with narrow ResNets") : text.index("## Claims")]
+    assert "| OKO | 3 | 40.0 ± 0.0 |" in section
+    assert "| BB + LS | +5.0 ± 0.0 * |" in section
+    assert "tempered" not in section
+    assert "MNIST" not in section
+
+
+@pytest.mark.parametrize("name", ["smoke", "few-shot", "paper"])
+def test_a_temperature_is_fitted_only_where_there_are_folds(name):
+    preset = PRESETS[name]
+    fitted = [setting for setting, variant in preset.entries if variant == "bb+ts-fit"]
+    assert {str(setting) for setting in fitted if setting.distribution == "uniform"} >= {
+        "MNIST, uniform, 10 per class",
+        "FashionMNIST, uniform, 10 per class",
+    }
+    assert all(preset.config(setting, "bb+ts-fit").folds == 5 for setting in fitted)
+    with pytest.raises(ValueError, match=r"bb\+ts-fit is fitted where there are folds, with 10"):
+        preset_named(name, sizes=[50], datasets=["mnist"], variants=["bb+ts-fit"])
+    for folds in (0, 3):
+        other = replace(made_up(TEN_SHOT, "bb+ts-fit").config, folds=folds)
+        assert Evidence([Run(config=other)], PRESETS["paper"]).others == 1
+
+
+def test_sizes_are_per_class_and_runs_have_totals():
+    config = PRESETS["paper"].config(Setting("mnist", "heavy-tailed", 20), "bb")
+    assert config.train_examples == 200
+    assert config.distribution == "heavy-tailed"
+
+
+def test_a_few_shot_run_is_the_run_that_compare_makes():
+    by_compare = RunConfig(
+        data="mnist", distribution="uniform", train_examples=100, population="uniform",
+        method="bb+ls", learning_rate=0.1,
+    )  # fmt: skip
+    by_preset = replace(PRESETS["few-shot"].config(TEN_SHOT, "bb+ls"), learning_rate=0.1)
+    assert by_preset.id == by_compare.id
+
+
+def test_every_variant_is_told_by_its_config_alone():
+    for setting in (TEN_SHOT, Setting("cifar100", "heavy-tailed", 40)):
+        for name in VARIANTS:
+            assert variant_of(PRESETS["paper"].config(setting, name)) == name
+    odd = RunConfig(data="mnist", method="oko", k=4)
+    assert variant_of(odd) == "oko (k=4, head=none, pool layout)"
+
+
+@pytest.mark.parametrize("distribution", ["uniform", "heavy-tailed"])
+def test_the_expected_number_of_distinct_examples_is_what_sets_hold(distribution):
+    setting = Setting("mnist", distribution, 20)
+    counts = [round(size) for size in setting.class_sizes]
+    assert abs(sum(counts) - setting.examples) <= len(counts) / 2
+    labels = torch.cat([torch.full((count,), row) for row, count in enumerate(counts)])
+    objective = Objective(
+        METHODS["oko"], labels, classes=10, examples=1, sets=64, layout="paper", seed=0
+    )
+    seen = [len(objective.draw(update)[0]) for update in range(300)]
+    assert fmean(seen) == pytest.approx(expected_distinct(setting, k=1, sets=64), abs=1)
+
+
+@pytest.mark.parametrize("setting", [TEN_SHOT, Setting("fashion_mnist", "heavy-tailed", 1000)])
+def test_the_papers_recipe_forwards_as_many_examples_as_all_others(setting):
+    own = PRESETS["paper"].config(setting, "oko-paper")
+    other = PRESETS["paper"].config(setting, "oko")
+    assert own.layout == "paper"
+    assert (own.sets, own.clip_value, own.clip_norm) == (64, 1.0, None)
+    assert (own.head_weight, own.head_until, own.dropout) == (1.0, 0.0, 0.0)
+    forwarded = own.updates * expected_distinct(setting, k=1, sets=64)
+    assert forwarded == pytest.approx(other.updates * other.examples, rel=0.02)
+
+
+def test_the_papers_recipe_chooses_from_rates_of_its_own():
+    preset = preset_named("few-shot", variants=["oko", "oko-paper"], sizes=[10])
+    tried = {variant_of(config): set() for config in tuning_configs(preset)}
+    for config in tuning_configs(preset):
+        tried[variant_of(config)].add(config.learning_rate)
+    assert tried == {"oko": {0.1, 0.2}, "oko-paper": {0.025, 0.05}}
+    assert {config.learning_rate for config in final_configs(preset, {"oko": 0.2})} == {0.2, 0.025}
+
+
+def test_what_a_grid_does_not_know_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"method must be one of .* got 'okay'"):
+        preset_named("smoke", variants=["okay"])
+    with pytest.raises(ValueError, match="dataset must be one of"):
+        preset_named("smoke", datasets=["imagenet"])
+    with pytest.raises(
+        ValueError, match="preset must be one of 'smoke', 'few-shot', 'cifar', 'paper'"
+    ):
+        preset_named("huge")
+
+
+def test_the_longest_runs_come_first_and_a_resnet_is_long():
+    preset = PRESETS["paper"]
+    configs = [
+        preset.config(Setting(data, "uniform", size), "bb")
+        for data, size in (("mnist", 30), ("mnist", 2000), ("cifar10", 40))
+    ]
+    order = [(job[0].data, job[0].train_examples) for job in jobs_of(configs)]
+    assert order == [("cifar10", 400), ("mnist", 20_000), ("mnist", 300)]
