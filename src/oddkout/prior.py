@@ -16,7 +16,7 @@ _FLOOR = 0.5
 Frequencies = tuple[float, ...]
 
 
-def class_frequencies(labels: Labels, *, classes: int | None = None) -> Float[Tensor, " {classes}"]:
+def class_frequencies(labels: Labels, *, classes: int | None = None) -> Float[Tensor, " _"]:
     """Share of every class among the labels; a class without examples counts as half an example.
 
     Args:
