@@ -1,4 +1,4 @@
-"""What several files of tests of the report begin with."""
+"""Fixtures of the tests of comparisons and reports."""
 
 import pytest
 from synthetic import METHODS, fill
@@ -14,5 +14,5 @@ def without_pictures(monkeypatch):
     """Pictures take most of the time, and some tests do not look at them."""
     kinds = ("reliability", "entropy", "classes", "risk-coverage", "learning")
     monkeypatch.setattr(
-        "oddkout.report.section.pictures", lambda comparison, name: {kind: [] for kind in kinds}
+        "oddkout.report.page.pictures", lambda comparison: {kind: [] for kind in kinds}
     )

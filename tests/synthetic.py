@@ -1,4 +1,4 @@
-"""Runs with predictions out of thin air, for tests of what is made of runs."""
+"""Runs with made-up predictions, for tests of reports and comparisons."""
 
 from dataclasses import replace
 from unittest import mock
@@ -32,9 +32,9 @@ def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
     return Run(
         config=config,
         classes=tuple(classes),
-        train_counts=[3 + 20 * place for place in range(len(classes))],
+        train_counts=[3 + 20 * number for number in range(len(classes))],
         temperature=temperature,
-        out_of_fold={"nll": float(rng.uniform(0.2, 0.9)), "accuracy": 0.8},
+        out_of_fold={"nll": float(rng.uniform(0.2, 0.9)), "accuracy": 0.8} if config.folds else {},
         as_trained=measured[0],
         tempered=measured[1],
         log=[
@@ -59,14 +59,14 @@ def _measured(logits, labels):
         "brier": oko.metrics.brier_score(**given),
         "entropy_gap": oko.metrics.entropy_gap(**given),
     }
-    found = {name: {"value": value.item()} for name, value in values.items()}
+    metrics = {name: {"value": value.item()} for name, value in values.items()}
     for name in ("ece", "entropy_gap"):
-        level = found[name]["value"] / 2
-        found[name]["null"] = {"mean": level, "high": 1.5 * level, "p_value": 0.01}
-    return found
+        level = metrics[name]["value"] / 2
+        metrics[name]["null"] = {"mean": level, "high": 1.5 * level, "p_value": 0.01}
+    return metrics
 
 
-def fake_executor(*, is_failing=lambda config: False, **how):
+def fake_executor(*, is_failing=lambda config: False, **options):
     """An executor whose runs are synthetic, some of them failed."""
 
     def perform(jobs):
@@ -74,24 +74,24 @@ def fake_executor(*, is_failing=lambda config: False, **how):
             yield [
                 Run(config=config, reason="the loss is not finite at update 7\ndetails")
                 if is_failing(config)
-                else synthetic_run(config, **how)
+                else synthetic_run(config, **options)
                 for config in job
             ]
 
     return perform
 
 
-def fill(folder, *, methods, seeds=3, setting=SETTING, rates=RATES, **how):
+def fill(folder, *, methods, seeds=3, setting=SETTING, rates=RATES, **options):
     """A folder of runs as ``compare`` leaves it, and the comparison that it returned."""
-    module = "oddkout.comparing.compare"  # synthetic runs need no data that are there
-    with mock.patch(f"{module}.check"), mock.patch(f"{module}.identified", lambda given: given):
+    # Synthetic runs need no data that exist.
+    with mock.patch("oddkout.comparing.compare.setting", return_value=setting):
         comparison = oko.compare(
-            setting,
             methods=methods,
             seeds=seeds,
             learning_rates=rates,
+            folds=setting.folds,
             out=folder,
-            executor=fake_executor(**how),
+            executor=fake_executor(**options),
         )
     return RunStore(folder), comparison
 

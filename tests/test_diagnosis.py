@@ -36,12 +36,13 @@ def test_it_finds_exactly_what_was_planted(tmp_path):
     test.write_text("a,b,c,constant,y\n5,5,5,same,common\n6,6,6,same,rare\n")
     findings = {f.code: f for f in doctor(planted, target="y", test=test).findings}
     assert set(findings) == {
-        "singletons",
+        "single-examples",
         "duplicates-train",
         "conflicting-labels",
         "constant-columns",
     }
-    assert "classes [single] have one training example" in findings["singletons"].text
+    assert "classes [single] have a single training example" in findings["single-examples"].text
+    assert findings["single-examples"].severity == "warning", "training accepts them"
     assert findings["duplicates-train"].text.startswith("3 of 174 train examples repeat")
     assert "1 examples occur with different labels, such as [common, rare]" in (
         findings["conflicting-labels"].text
@@ -82,9 +83,7 @@ def test_numbers_are_what_they_say():
     # 60 sets of 3 members: a class is the pair of 20 sets (2 members) and odd in 20 (1 member).
     assert diagnosis.repeats == pytest.approx((20 * 2 + 20 * 1) / 5)
     assert {s.setting: s.value for s in diagnosis.suggestions} == {
-        "k": 1,
-        "classes_per_batch": 3,
-        "examples_per_class": 6,
+        "updates": round(600 * 10.3 / 10),  # the harmonic mean of 40, 15 and 5 is 10.3
         "folds": 5,
     }
     exact = binomtest(27, 30).proportion_ci(method="exact")
@@ -137,10 +136,14 @@ def test_images_that_are_files_are_looked_over_too(tmp_path, monkeypatch):
 
 def test_the_command_prints_text_or_json_and_its_exit_code_tells(tmp_path, capsys):
     planted = planted_csv(tmp_path / "planted.csv")
-    assert main(["doctor", str(planted), "--target", "y"]) == 1
+    assert main(["doctor", str(planted), "--target", "y"]) == 0
     text = capsys.readouterr().out
-    assert "fatal    classes [single] have one training example" in text
-    assert "suggested k = 1: " in text
+    assert "warning  classes [single] have a single training example" in text
+    assert "--folds 5: to choose the learning rate and fit the temperature" in text
+    constant = tmp_path / "constant.csv"
+    constant.write_text("a,y\n" + "1,p\n1,q\n" * 9)
+    assert main(["doctor", str(constant), "--target", "y"]) == 1
+    assert "fatal    columns [a] hold one value only" in capsys.readouterr().out
     clean = planted_csv(tmp_path / "clean.csv", is_planted=False)
     assert main(["doctor", str(clean), "--target", "y", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

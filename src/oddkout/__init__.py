@@ -12,6 +12,8 @@ from oddkout.data import Data, as_tensor, last_split, load_data, split, subset
 from oddkout.diagnosis import Diagnosis, doctor
 from oddkout.evaluation import evaluate
 from oddkout.exports import export
+from oddkout.fitting.classifier import Classifier
+from oddkout.fitting.fit import fit
 from oddkout.heads import with_odd_head, without_odd_head
 from oddkout.losses import (
     OddKOutLoss,
@@ -20,6 +22,7 @@ from oddkout.losses import (
     set_loss,
     weighted_cross_entropy,
 )
+from oddkout.prior import class_frequencies
 from oddkout.samplers import ClassBalancedBatchSampler, OddKOutBatchSampler
 from oddkout.sets import ClassIndex, set_sum
 from oddkout.version import __version__ as __version__
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ClassBalancedBatchSampler",
     "ClassIndex",
+    "Classifier",
     "Data",
     "Diagnosis",
     "OddKOutBatchSampler",
@@ -39,11 +43,13 @@ __all__ = [
     "OddKOutLoss",
     "as_tensor",
     "calibrators",
+    "class_frequencies",
     "class_weights",
     "compare",
     "doctor",
     "evaluate",
     "export",
+    "fit",
     "focal_loss",
     "last_split",
     "load_data",
@@ -61,7 +67,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what brings other packages, or much of this one, when it is asked for."""
+    """Import names that need optional packages, or much of this one, on first use."""
     if name == "OddKOutClassifier":
         try:
             from oddkout.estimator import OddKOutClassifier
@@ -79,3 +85,8 @@ def __getattr__(name: str) -> Any:
 
         return write_report
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All public names, those that are imported on first use included."""
+    return sorted({*globals(), *__all__})

@@ -1,15 +1,19 @@
-"""What a data set can and cannot support, before anything is trained on it."""
+"""``oko.doctor``: what a data set can and cannot support, before training."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from oddkout.checks import few
 from oddkout.data import Data, load_data
+from oddkout.data.sources import DataSource
+from oddkout.fitting.folds import FOLDS
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.recipe import Recipe, suited_to
+from oddkout.fitting.requirements import class_notes, fold_count, refuse_few_classes
 from oddkout.metrics.intervals import clopper_pearson
 
 _BINS = 15  # of the calibration error
@@ -22,8 +26,8 @@ class Finding:
 
     Attributes:
         code: A name for programs, such as ``"duplicates-across"``.
-        severity: ``"fatal"`` if training would be refused or mean nothing, else ``"warning"``.
-        text: What was found and what to do, in one sentence.
+        severity: ``"fatal"`` if training would fail or be meaningless, else ``"warning"``.
+        text: What is wrong and what to do, in one sentence.
     """
 
     code: str
@@ -33,7 +37,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Suggestion:
-    """A setting that fits the data, with its reason."""
+    """An option of ``oddkout train`` that fits the data, with its reason."""
 
     setting: str
     value: int
@@ -42,7 +46,7 @@ class Suggestion:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """What ``doctor`` saw; prints as text, and as plain values with ``to_dict``.
+    """The result of ``doctor``; prints as text.
 
     Attributes:
         name: Name of the data set.
@@ -83,11 +87,13 @@ class Diagnosis:
         return "\n".join(_lines(self))
 
 
-def doctor(source: Data | str | Path, **reading: Any) -> Diagnosis:
-    """Look a data set over.
+def doctor(source: DataSource, **reading: Any) -> Diagnosis:
+    """Examine a data set before training.
+
+    Severities and suggestions come from the rules that training itself follows.
 
     Args:
-        source: Loaded data, or anything that ``load_data`` takes.
+        source: Anything that ``load_data`` takes.
         **reading: Further arguments of ``load_data``.
 
     Example:
@@ -95,14 +101,15 @@ def doctor(source: Data | str | Path, **reading: Any) -> Diagnosis:
         >>> diagnosis.is_trainable, round(diagnosis.imbalance, 2)
         (True, 1.05)
     """
-    data = source if isinstance(source, Data) else load_data(source, **reading)
+    data = load_data(source, **reading)
     train, test = (np.bincount(y, minlength=len(data.classes)) for y in (data.y_train, data.y_test))
     present = train[train > 0]
     low, high = clopper_pearson(round(0.9 * len(data.y_test)), len(data.y_test))
-    findings = [*_pairing(data, train), *_duplicates(data), *_values(data)]
+    sizes = dict(zip(data.classes, train.tolist(), strict=True))
+    findings = [*_classes(sizes), *_duplicates(data), *_values(data)]
     return Diagnosis(
         name=data.name,
-        train_examples=dict(zip(data.classes, train.tolist(), strict=True)),
+        train_examples=sizes,
         test_examples=dict(zip(data.classes, test.tolist(), strict=True)),
         imbalance=float(present.max() / present.min()),
         # A set of 3 holds 3 / C members of any one class on average.
@@ -110,7 +117,7 @@ def doctor(source: Data | str | Path, **reading: Any) -> Diagnosis:
         null_ece=null_ece(len(data.y_test), classes=len(data.classes)),
         accuracy_interval=(float(low), float(high)),
         findings=tuple(findings),
-        suggestions=tuple(_suggestions(present)),
+        suggestions=tuple(_suggestions(train.tolist())),
         notes=data.notes,
     )
 
@@ -135,21 +142,14 @@ def null_ece(examples: int, *, classes: int, draws: int = 200) -> float:
     return float(np.mean(scores)) if scores else float("nan")
 
 
-def _pairing(data: Data, train: Any) -> Iterator[Finding]:
-    """Classes that cannot form a pair, or cannot be tested."""
-    if lonely := [data.classes[c] for c in np.flatnonzero(train == 1)]:
-        yield Finding(
-            code="singletons",
-            severity="fatal",
-            text=f"classes {few(lonely)} have one training example and cannot form a pair; drop "
-            "them, give them more, or train with singletons='odd-only' or 'repeat'",
-        )
-    if absent := [data.classes[c] for c in np.flatnonzero(train == 0)]:
-        yield Finding(
-            code="absent-classes",
-            severity="fatal",
-            text=f"classes {few(absent)} have no training example; drop them or give them some",
-        )
+def _classes(sizes: dict[str, int]) -> Iterator[Finding]:
+    """What training says about classes that are too few or too small."""
+    try:
+        refuse_few_classes([name for name, size in sizes.items() if size], METHODS["oko"])
+    except ValueError as error:
+        yield Finding(code="few-classes", severity="fatal", text=str(error))
+    for code, text in class_notes(sizes, folds=FOLDS).items():
+        yield Finding(code=code, severity="warning", text=text)
 
 
 def _duplicates(data: Data) -> Iterator[Finding]:
@@ -213,38 +213,24 @@ def _values(data: Data) -> Iterator[Finding]:
         )
 
 
-def _suggestions(train: Any) -> Iterator[Suggestion]:
-    """k, the pool and the number of folds that fit the numbers of examples."""
-    classes, rarest = len(train), int(train.min())
+def _suggestions(sizes: list[int]) -> Iterator[Suggestion]:
+    """Options of ``oddkout train`` that fit the numbers of examples: what it takes by default."""
+    recipe = Recipe(**suited_to(sizes))
     yield Suggestion(
-        setting="k",
-        value=1,
-        reason="odd classes matter, their number hardly does, and the odd-class head is made for 1",
+        setting="updates",
+        value=recipe.updates,
+        reason="enough for classes of ten examples"
+        if recipe.updates == Recipe.updates
+        else "classes have more than ten examples, so there is more to fit",
     )
-    pool = min(classes, 20)
+    folds = fold_count(sizes, folds=FOLDS)
     yield Suggestion(
-        setting="classes_per_batch",
-        value=pool,
-        reason="all of them"
-        if pool == classes
-        else "a pool of 20 classes holds sets of every kind",
+        setting="folds",
+        value=folds,
+        reason="to choose the learning rate and fit the temperature"
+        if folds
+        else "no class has 2 examples, so nothing can be held out",
     )
-    per_class = int(np.clip(round(60 / pool), 2, 6))
-    yield Suggestion(
-        setting="examples_per_class",
-        value=per_class,
-        reason=f"about 60 examples an update; the rarest class has {rarest}"
-        + (", which gives all it has" if rarest < per_class else ""),
-    )
-    folds = min(5, rarest)
-    if folds > 1:
-        yield Suggestion(
-            setting="folds",
-            value=folds,
-            reason="so that each fold holds an example of the rarest class"
-            if folds < 5
-            else "every class has at least one example in each fold",
-        )
 
 
 def _digests(x: Any) -> list[bytes]:
@@ -295,7 +281,8 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     for finding in diagnosis.findings:
         yield f"{finding.severity:<8} {finding.text}"
     if not diagnosis.findings:
-        yield "nothing wrong was found"
+        yield "no problems found"
     yield ""
+    yield "oddkout train and compare take by default:"
     for suggestion in diagnosis.suggestions:
-        yield f"suggested {suggestion.setting} = {suggestion.value}: {suggestion.reason}"
+        yield f"--{suggestion.setting} {suggestion.value}: {suggestion.reason}"

@@ -6,23 +6,24 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from grids import SMALL, environment, here, killed_ten_times, perform_nothing, within
+from grids import environment, here, killed_ten_times, perform_nothing, within
 from kills import times
 from PIL import Image
 
 from oddkout import load_data
 from oddkout.cli import compare as command
 from oddkout.cli import main
+from oddkout.comparing import perform as performing
 from oddkout.comparing.compare import compare
+from oddkout.comparing.saved import comparison_record
 from oddkout.comparing.store import RunStore
-from oddkout.report.tables import comparison_json
+from oddkout.comparing.tables import comparison_json
 
 SMALL_OPTIONS = ["--model", "mlp", "--updates", "20", "--folds", "2"]
 
@@ -53,6 +54,8 @@ def test_killed_ten_times_it_comes_to_the_same_table_and_repeats_nothing(tmp_pat
     options += " --learning-rates 0.1,0.2 --processes 2"
     killed, whole = killed_ten_times(tmp_path, options.split())
     assert (Path(killed.pop("report")).is_file(), Path(whole.pop("report")).is_file()) == (1, 1)
+    for record in (killed, whole):
+        del record["versions"]
     assert killed == whole
     assert len(whole["methods"]) == 3
 
@@ -91,16 +94,19 @@ def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
     assert main(["compare", *options]) == 0
     assert kept.items() <= times(tmp_path / "runs").items()
     whole = compare(
-        replace(SMALL, updates=updates),
         methods=["vanilla", "bb", "bb+ts"],
         seeds=2,
         learning_rates=[0.1, 0.2],
+        folds=2,
+        recipe={"model": "mlp", "updates": updates},
         out=tmp_path / "whole",
         executor=here,
     )
-    found = json.loads(capsys.readouterr().out)
-    del found["config"], found["report"]
-    assert found == comparison_json(whole), "processes or none, interrupted or not"
+    printed = json.loads(capsys.readouterr().out)
+    del printed["report"], printed["versions"]
+    expected = comparison_record(whole) | comparison_json(whole)
+    del expected["versions"]
+    assert printed == json.loads(json.dumps(expected)), "processes or none, interrupted or not"
 
 
 def test_a_method_that_diverges_is_shown_as_failed_and_tried_again_on_request(
@@ -115,17 +121,17 @@ def test_a_method_that_diverges_is_shown_as_failed_and_tried_again_on_request(
     code, text = run("--methods", "vanilla,bb", "--learning-rates", "1e30")
     assert code == 1
     assert "vanilla     failed: training stopped at update" in text
-    assert "Every method failed. Look at the reasons.\n" in text
+    assert "Every method failed; see the reasons.\n" in text
 
     failing = {"is_on": True}
-    train = command.RunConfig.train
+    fit_network = performing.fit_network
 
-    def train_badly(self, *arguments, **options):
-        if failing["is_on"] and self.method == "bb":
+    def fit_badly(*arguments, method, **options):
+        if failing["is_on"] and method.name == "bb":
             raise MemoryError("9 GiB could not be had")
-        return train(self, *arguments, **options)
+        return fit_network(*arguments, method=method, **options)
 
-    monkeypatch.setattr(command.RunConfig, "train", train_badly)
+    monkeypatch.setattr(performing, "fit_network", fit_badly)
     options = ["--methods", "vanilla,bb", "--learning-rates", "0.1"]
     code, text = run(*options)
     assert code == 1
@@ -152,7 +158,10 @@ def test_a_method_that_diverges_is_shown_as_failed_and_tried_again_on_request(
         (["--model", "mlpp"], "mlpp"),
         (["--folds", "1"], "must be at least 2, got 1"),
         (["--methods", "vanila"], "method must be one of"),
-        (["--learning-rates", "0.1,fast"], "could not convert string to float: 'fast'"),
+        (["--learning-rates", "0.1,fast"], "--learning-rates must be numbers separated by commas"),
+        (["--folds", "0"], "choosing among 2 learning rates needs folds, got folds=0"),
+        (["--train-examples", "50"], "train_examples is the size of a subset"),
+        (["--updates", "0"], "updates must be at least 1, got 0"),
         (["--seeds", "0"], "seeds must be at least 1, got 0"),
         (["--processes", "0"], "processes must be at least 1, got 0"),
         (["--executor", "moon"], "--executor must be one of 'local', 'ray', 'slurm', got 'moon'"),

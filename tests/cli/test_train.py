@@ -4,19 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from oddkout import load_data
+from oddkout import Classifier, compare
 from oddkout.cli import main
-from oddkout.comparing.compare import compare
-from oddkout.comparing.config import RunConfig
-from oddkout.fitting.classifier import Classifier
-from oddkout.fitting.fit import fit_classifier
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.recipe import Recipe, suited_to
 
 DATA = os.environ.get("ODDKOUT_DATA", "")
 needs_data = pytest.mark.skipif(
@@ -26,7 +20,8 @@ needs_data = pytest.mark.skipif(
 
 def trained(tmp_path, *options, source="digits", updates=60):
     out = tmp_path / "model"
-    arguments = ["train", source, "--updates", str(updates), "--out", str(out), *options]
+    arguments = ["train", source, "--updates", str(updates), "--out", str(out)]
+    arguments += ["--learning-rates", "0.1", "--folds", "2", *options]
     assert main(arguments) == 0
     return Classifier.load(out)
 
@@ -54,58 +49,54 @@ def test_any_k_with_and_without_head(tmp_path, capsys, method, k, head):
     assert (settings["k"], settings["head"]) == (k, "odd" if has_head else "none")
 
 
-def test_the_recipe_is_suited_to_the_number_of_examples_unless_told_otherwise(
-    tmp_path, monkeypatch
-):
-    data = load_data("digits")
-    own = Recipe(**suited_to(data.class_sizes))
-    assert own.updates == 1200
-    assert own.weight_decay < Recipe.weight_decay / 10
-    told = trained(tmp_path, updates=3).details["settings"]
-    assert {name: told[name] for name in asdict(own)} == asdict(own) | {"updates": 3}
-    used = []
-
-    def refuse(recipe, *arguments, **options):
-        used.append(recipe)
-        raise ValueError("this test does not train")
-
-    monkeypatch.setattr(Recipe, "train", refuse)
-    assert main(["train", "digits", "--out", str(tmp_path / "other")]) == 2
-    with pytest.raises(ValueError, match="does not train"):
-        fit_classifier(data)
-    assert used == [own, own]
-
-
-def test_an_out_of_fold_temperature_is_on_the_card(tmp_path):
-    classifier = trained(tmp_path, "--folds", "2", "--method", "bb", updates=100)
+def test_an_out_of_fold_temperature_is_on_the_card(tmp_path, capsys):
+    classifier = trained(tmp_path, "--method", "bb", updates=100)
     assert classifier.temperature not in (1.0, 0.0)
     assert classifier.details["settings"]["folds"] == 2
+    printed = capsys.readouterr().out
+    assert f"temperature {classifier.temperature:.3g}; probabilities are for equally" in printed
+    assert trained(tmp_path, "--method", "bb", "--calibrate", "none", updates=5).temperature == 1
 
 
-def test_the_winner_of_a_comparison_can_be_trained(tmp_path, capsys):
+def test_the_winner_is_the_classifier_that_was_compared(tmp_path, capsys):
     runs = tmp_path / "runs"
-    recipe = RunConfig(
-        data="digits",
-        distribution="uniform",
-        train_examples=200,
-        population="uniform",
-        updates=40,
-        folds=2,
-    )
     comparison = compare(
-        recipe, methods=["oko", "focal"], seeds=1, learning_rates=[0.05, 0.3], out=runs
+        methods=["oko", "focal"],
+        seeds=2,
+        learning_rates=[0.05, 0.3],
+        folds=2,
+        recipe={"updates": 40},
+        out=runs,
     )
-    nll = {run.config.method: run.value("nll", is_tempered=True) for run in comparison.runs}
-    best = min(nll, key=nll.__getitem__)
-    [won] = [run.config for run in comparison.runs if run.config.method == best]
-    classifier = trained(tmp_path, "--method", "best", "--from", str(runs), updates=7)
-    assert classifier.method == best
-    settings = classifier.details["settings"]
-    assert settings["learning_rate"] == won.learning_rate
-    assert (settings["updates"], settings["folds"]) == (40, 2), "the winner's, not the command's"
-    out = str(tmp_path / "other")
-    assert main(["train", "digits", "--method", "best", "--out", out]) == 2
-    assert "goes together with --from" in capsys.readouterr().err
+    best = comparison.by_method[comparison.winner]
+    out = str(tmp_path / "best")
+    for seed in (0, 1):
+        options = ["--method", "best", "--from", str(runs), "--seed", str(seed), "--json"]
+        capsys.readouterr()
+        assert main(["train", "digits", "--out", out, *options]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert printed["method"] == comparison.winner
+        assert printed["learning_rate"] == best[seed].config.learning_rate
+        assert printed["temperature"] == best[seed].temperature
+        for metric in ("nll", "accuracy", "ece"):
+            measured = best[seed].value(metric, is_tempered=True)
+            assert printed["metrics"][metric]["value"] == measured
+    assert Classifier.load(out).details["data"]["examples"] == 200, "the subset that was compared"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ([], "goes together with --from"),
+        (["--from", "RUNS", "--updates", "7"], "as it was compared, got --updates; leave them"),
+        (["--from", "nowhere"], "there is no folder of runs nowhere"),
+    ],
+)
+def test_best_needs_a_comparison_and_nothing_else(tmp_path, capsys, options, text):
+    options = [str(tmp_path) if option == "RUNS" else option for option in options]
+    command = ["train", "digits", "--method", "best", "--out", str(tmp_path / "m"), *options]
+    assert main(command) == 2
+    assert text in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -113,7 +104,9 @@ def test_the_winner_of_a_comparison_can_be_trained(tmp_path, capsys):
     [
         (["--method", "vanilla", "--k", "1"], "vanilla draws no sets, got k=1"),
         (["--method", "vanilla", "--head"], "vanilla draws no sets, got head=True"),
-        (["--method", "bb+ts", "--folds", "3"], "bb+ts has a temperature of its own"),
+        (["--folds", "0"], "needs folds, got folds=0; set folds to 5, or give one learning rate"),
+        (["--learning-rates", "fast"], "--learning-rates must be numbers separated by commas"),
+        (["--from", "runs"], "--method best is the winner of a comparison"),
         (["--method", "okko"], "method must be one of"),
         (["--crop", "1.5"], "crop must be a share"),
     ],
@@ -137,6 +130,7 @@ def test_training_on_mnist_stays_below_one_and_a_half_gigabytes(tmp_path):
         "sys.exit(code)"
     )
     options = ["train", "mnist", "--updates", "20", "--json", "--out", str(tmp_path / "model")]
+    options += ["--folds", "0", "--learning-rates", "0.2"]
     answer = subprocess.run(
         [sys.executable, "-c", program, *options], check=True, capture_output=True, text=True
     )

@@ -10,7 +10,7 @@ from scipy import stats
 
 from oddkout.comparing.comparison import Comparison, t_interval
 from oddkout.comparing.run import failed_runs
-from oddkout.report.tables import comparison_json, comparison_text
+from oddkout.comparing.tables import comparison_json, comparison_text
 
 
 def comparison(**values):
@@ -22,7 +22,8 @@ def comparison(**values):
             if accuracy is None:
                 runs += failed_runs([config], f"seed {seed} diverged\nTraceback")
             else:
-                runs.append(run_of(config, accuracy=accuracy, nll=1 - accuracy))
+                nll = 1 - accuracy
+                runs.append(run_of(config, accuracy=accuracy, nll=nll, out_of_fold=nll))
     random.Random(0).shuffle(runs)  # pairs are by seed, not by the order of runs
     order = [method.replace("_", "+") for method in values]
     return Comparison(runs=sorted(runs, key=lambda run: order.index(run.config.method)))
@@ -100,41 +101,60 @@ def test_equal_methods_are_tied():
     assert found.tied("accuracy") == ["bb", "bb+ts"]
 
 
-def test_one_seed_tells_nothing_apart():
+def test_one_seed_shows_no_difference():
     found = comparison(oko=[0.9], bb=[0.1])
     assert found.tied("accuracy") == ["bb", "oko"]
     assert found.verdict == (
-        "oko has the highest mean accuracy, 90.0 %; one seed cannot tell methods apart. "
-        "oko has the best probabilities as trained (NLL 0.100); one seed cannot tell methods apart."
+        "oko has the highest mean accuracy, 90.0 %; one seed cannot show a significant difference. "
+        "oko has the best probabilities (NLL 0.100); one seed cannot show a significant difference."
+        " oko has the lowest out-of-fold NLL."
     )
 
 
 def test_a_clear_winner_is_named():
     found = comparison(oko=[0.9, 0.91, 0.9], bb=[0.5, 0.51, 0.5], vanilla=[0.3, 0.31, 0.3])
     assert found.verdict == (
-        "oko has the highest mean accuracy, 90.3 %, and 3 seeds tell it from every other method. "
-        "oko has the best probabilities as trained (NLL 0.097), and 3 seeds tell it from every "
-        "other method."
+        "oko has the highest mean accuracy, 90.3 %: significantly better than every other method "
+        "(3 seeds). oko has the best probabilities (NLL 0.097): significantly better than every "
+        "other method (3 seeds). oko has the lowest out-of-fold NLL."
     )
 
 
 def test_where_all_are_tied_the_verdict_says_so():
     found = comparison(oko=[0.9, 0.7, 0.9], bb=[0.8, 0.8, 0.7], vanilla=[0.7, 0.9, 0.7])
-    assert found.verdict.count("but 3 seeds do not tell it from any other method.") == 2
+    assert found.verdict.count("the difference to every other method is within chance.") == 2
 
 
 def test_a_verdict_names_those_behind_and_those_tied():
     found = comparison(
         oko=[0.9, 0.91, 0.92], bb=[0.91, 0.9, 0.91], vanilla=[0.3, 0.31, 0.32], pair=[0.2, 0.2, 0.2]
     )
-    assert "3 seeds tell it from vanilla and pair, but not from bb." in found.verdict
+    expected = (
+        "significantly better than vanilla and pair (3 seeds); the difference to bb is within "
+        "chance."
+    )
+    assert expected in found.verdict
+
+
+def test_the_winner_is_chosen_out_of_fold_whatever_the_test_part_says():
+    configs = [replace(SMALL, method=method) for method in ("bb", "oko")]
+    runs = [
+        run_of(config, nll=nll, out_of_fold=out_of_fold)
+        for config, nll, out_of_fold in zip(configs, (0.1, 0.9), (0.8, 0.2), strict=True)
+    ]
+    found = Comparison(runs=runs)
+    assert found.best("nll", is_tempered=True) == "bb"
+    assert found.winner == "oko"
+    for run in runs:
+        run.out_of_fold = {}
+    assert Comparison(runs=runs).winner is None
 
 
 def test_a_method_that_failed_is_shown_with_its_reason_and_left_out_of_the_verdict():
     found = comparison(vanilla=[0.9, None, None], oko=[0.8, 0.81, 0.8], bb=[0.5, 0.51, 0.5])
     assert found.methods == ["bb", "oko"], "in the order of the table of methods"
     assert found.failed == {"vanilla": "seed 1 diverged\nTraceback"}
-    assert found.verdict.startswith("oko has the highest mean accuracy, 80.3 %, and 3 seeds")
+    assert found.verdict.startswith("oko has the highest mean accuracy, 80.3 %: significantly")
     text = comparison_text(found)
     assert "vanilla     failed: seed 1 diverged\n" in text
     assert "Traceback" not in text
@@ -143,10 +163,21 @@ def test_a_method_that_failed_is_shown_with_its_reason_and_left_out_of_the_verdi
 
 def test_a_single_method_is_not_said_to_have_beaten_others():
     for found in (comparison(oko=[0.8, 0.9]), comparison(oko=[0.8, 0.9], bb=[None, None])):
-        assert found.verdict.count("there is no other method that it could be compared with.") == 2
+        assert found.verdict.count("no other method took part.") == 2
 
 
 def test_where_every_method_failed_the_verdict_says_so():
     found = comparison(vanilla=[None], oko=[None])
-    assert found.verdict == "Every method failed. Look at the reasons."
+    assert found.verdict == "Every method failed; see the reasons."
+    assert found.winner is None
     assert "failed: seed 0 diverged" in comparison_text(found)
+
+
+def test_the_table_prints_and_becomes_a_frame():
+    table = comparison(oko=[0.9, 0.91, 0.92], bb=[0.91, 0.9, 0.91]).table
+    assert str(table) == repr(table)
+    assert "probabilities are for" in str(table).lower()
+    frame = table.to_frame()
+    assert frame.index.tolist() == ["bb", "oko"]
+    assert frame.loc["oko", "accuracy"] == pytest.approx(0.91)
+    assert frame.loc["oko", "accuracy_low"] < 0.91 < frame.loc["oko", "accuracy_high"]

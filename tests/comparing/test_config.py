@@ -44,6 +44,7 @@ CHANGES = {
     "optimiser": "adamw",
     "averaging": 0.9,
     "flip": True,
+    "crop": 0.5,
     "compiled": True,
     "mixed_precision": True,
     "clip_norm": None,

@@ -11,10 +11,13 @@ from oddkout import load_data
 from oddkout.calibrators import TemperatureScaling
 from oddkout.comparing import perform as performing
 from oddkout.comparing.grid import perform_grid
-from oddkout.comparing.perform import check, perform, prepared_for
+from oddkout.comparing.perform import check, data_for, perform
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
-from oddkout.fitting.recipe import folds_for
+from oddkout.fitting.folds import assigned_folds
+from oddkout.fitting.pipeline import train_network
+from oddkout.fitting.preparation import prepared
+from oddkout.fitting.training import predict_logits
 
 
 @pytest.fixture(scope="module")
@@ -25,24 +28,30 @@ def small_runs():
     return config, dict(zip(("bb", "bb+ts", "bb+ts-fit"), perform(job), strict=True))
 
 
+def trained_by_hand(config, x, y, *, method, seed, updates=None):
+    """A network of the recipe, without folds."""
+    recipe = config.recipe if updates is None else replace(config.recipe, updates=updates)
+    row = replace(config, method=method).how
+    return train_network(x, y, recipe=recipe, method=row, classes=10, seed=seed).model
+
+
 def by_hand(config, method):
     """Logits of the test part, by the recipe alone."""
-    prepared = prepared_for(config)
-    trained = config.train(
-        prepared.x, prepared.y, method=replace(config, method=method).how, classes=10, seed=0
-    )
-    return prepared, trained.predict_logits(prepared.x_test)
+    data = prepared(data_for(config))
+    model = trained_by_hand(config, data.x, data.y, method=method, seed=0)
+    return data, predict_logits(model, data.x_test)
 
 
 def test_balanced_methods_are_corrected_to_the_population_by_bayes_rule(small_runs):
     config, runs = small_runs
-    prepared, logits = by_hand(config, "bb")
-    share = prepared.y.bincount() / len(prepared.y)
+    data, logits = by_hand(config, "bb")
+    share = data.y.bincount() / len(data.y)
     odds = logits.double().softmax(dim=1) * share  # of a uniform prior, times the new one
     expected = odds / odds.sum(dim=1, keepdim=True)
-    found = torch.from_numpy(runs["bb"].logits).double().softmax(dim=1)
-    assert torch.allclose(found, expected, atol=1e-5)
+    corrected = torch.from_numpy(runs["bb"].logits).double().softmax(dim=1)
+    assert torch.allclose(corrected, expected, atol=1e-5)
     assert share.max() > 5 * share.min(), "there is something to correct"
+    assert runs["bb"].prior == pytest.approx(share.tolist())
 
     for changed in ({"population": "uniform", "method": "bb"}, {"method": "vanilla"}):
         other = replace(config, folds=0, **changed)
@@ -53,30 +62,33 @@ def test_balanced_methods_are_corrected_to_the_population_by_bayes_rule(small_ru
 def test_the_temperature_is_fitted_to_out_of_fold_predictions(small_runs):
     """A loop over the folds, written out; two thirds of the examples get two thirds of updates."""
     config, runs = small_runs
-    prepared = prepared_for(config)
-    folds = folds_for(prepared.y, folds=3, seed=0)
-    shorter = replace(config, updates=round(config.updates * 2 / 3))
-    logits = torch.empty(len(prepared.y), 10)
+    data = prepared(data_for(config))
+    folds = assigned_folds(data.y, folds=3, seed=0)
+    logits = torch.empty(len(data.y), 10)
     for fold in range(3):
         inside = folds == fold
-        trained = shorter.train(
-            prepared.x[~inside],
-            prepared.y[~inside],
-            method=replace(config, method="bb").how,
-            classes=10,
+        model = trained_by_hand(
+            config,
+            data.x[~inside],
+            data.y[~inside],
+            method="bb",
             seed=1_000_003 + fold,
+            updates=round(config.updates * 2 / 3),
         )
-        logits[inside] = trained.predict_logits(prepared.x[inside])
-    logits += (prepared.y.bincount() / len(prepared.y)).log()
-    temperature = TemperatureScaling().fit(logits, prepared.y).temperature.item()
+        logits[inside] = predict_logits(model, data.x[inside])
+    logits += (data.y.bincount() / len(data.y)).log()
+    temperature = TemperatureScaling().fit(logits, data.y).temperature.item()
     assert runs["bb"].temperature == pytest.approx(temperature, rel=1e-5)
+    stored = torch.from_numpy(runs["bb"].fold_logits).log_softmax(dim=1)
+    torch.testing.assert_close(stored, logits.log_softmax(dim=1), rtol=1e-4, atol=1e-4)
+    assert runs["bb"].fold_labels.tolist() == data.y.tolist()
 
     total = 0.0
     for fold in range(3):
         inside = folds == fold
-        own = TemperatureScaling().fit(logits[~inside], prepared.y[~inside]).temperature
+        own = TemperatureScaling().fit(logits[~inside], data.y[~inside]).temperature
         log_probs = (logits[inside] / own).log_softmax(dim=1)
-        total -= log_probs.gather(1, prepared.y[inside, None]).sum().item()
+        total -= log_probs.gather(1, data.y[inside, None]).sum().item()
     assert runs["bb"].out_of_fold["nll"] == pytest.approx(total / len(folds), rel=1e-5)
 
 
@@ -95,7 +107,9 @@ def test_methods_that_train_once_differ_by_their_temperatures_alone(small_runs):
 def test_a_temperature_that_cannot_be_fitted_is_said_to_be_1():
     [run] = perform([replace(SMALL, method="bb+ts-fit", folds=0, updates=2)])
     assert run.temperature == 1
-    assert "without folds there is nothing to fit the temperature on" in run.notes[-1]
+    assert (
+        run.notes[-1] == "bb+ts-fit fits its temperature out of fold: without folds it stays at 1"
+    )
 
 
 def test_training_that_diverges_gives_its_reason():
@@ -111,7 +125,7 @@ def test_whatever_goes_wrong_becomes_the_reason_of_the_run(monkeypatch, error):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(performing, "prepared_for", fail)
+    monkeypatch.setattr(performing, "prepared", fail)
     runs = perform([SMALL, replace(SMALL, method="bb")])
     assert [run.config.method for run in runs] == ["oko", "bb"]
     if isinstance(error, OSError):
@@ -133,11 +147,19 @@ def test_a_seed_of_own_data_has_its_own_split(tmp_path):
     data = load_data("digits")
     np.savez(tmp_path / "own.npz", x=data.x_test, y=data.y_test)
     first, second = (
-        prepared_for(replace(SMALL, data=str(tmp_path / "own.npz"), distribution="all", seed=seed))
+        data_for(
+            replace(
+                SMALL,
+                data=str(tmp_path / "own.npz"),
+                distribution="all",
+                train_examples=None,
+                seed=seed,
+            )
+        )
         for seed in (0, 1)
     )
     assert len(first.x_test) == len(second.x_test) == pytest.approx(0.2 * len(data.y_test), abs=5)
-    assert not torch.equal(first.y_test, second.y_test)
+    assert not np.array_equal(first.y_test, second.y_test)
 
 
 def test_a_metric_without_a_value_reads_as_nan():

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from grids import SMALL, run_of
+from synthetic import synthetic_run, with_seed
 
 from oddkout.comparing.store import RunStore
 
@@ -164,3 +165,41 @@ def test_what_the_killed_left_is_swept_after_an_hour(tmp_path):
         os.utime(tmp_path / f".{name}.tmp", (time.time() - age,) * 2)
     RunStore(tmp_path).sweep()
     assert [path.name for path in tmp_path.iterdir()] == [".new.tmp"]
+
+
+def test_fifty_readers_never_see_a_half_written_run(tmp_path):
+    """Every run keeps the sum of its logits in its notes, so that a reader can tell."""
+    store = RunStore(tmp_path)
+    made = [synthetic_run(with_seed(seed), examples=400) for seed in range(6)]
+    for run in made:
+        run.notes = [repr(float(run.logits.sum()))]
+    store.write(made[0])
+    is_over, problems, reads = threading.Event(), [], []
+
+    def keep_reading():
+        while not is_over.is_set():
+            try:
+                for run in store.runs(has_predictions=True):
+                    if run.notes != [repr(float(run.logits.sum()))]:
+                        problems.append(f"{run.config.id} is not whole")
+                    reads.append(run.config.seed)
+            except Exception as error:
+                problems.append(repr(error))
+
+    readers = [threading.Thread(target=keep_reading) for _ in range(50)]
+    for reader in readers:
+        reader.start()
+    for _ in range(2):
+        for run in made[1:]:
+            store.write(run)
+        for run in made[1:]:
+            store.forget(run)
+    for run in made[1:]:
+        store.write(run)
+    is_over.set()
+    for reader in readers:
+        reader.join()
+    assert not problems, problems[:3]
+    assert len(reads) > 50
+    assert len(store.runs()) == 6
+    assert len(list(tmp_path.iterdir())) == 6

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from oddkout import load_data
 from oddkout.data import images as images_module
-from oddkout.data.table import TableEncoder, read_table
+from oddkout.data.table import TableEncoder, features_and_labels, read_frame
 
 TABLE = pd.DataFrame(
     {
@@ -65,7 +65,7 @@ def test_encoding_is_learned_of_the_training_part_alone(tmp_path, table):
 
 
 def test_an_encoder_survives_json_to_the_bit(table):
-    frame, _ = read_table(table, target="kind")
+    frame, _ = features_and_labels(read_frame(table), target="kind", source=table)
     encoder = TableEncoder(frame)
     again = TableEncoder.from_dict(json.loads(json.dumps(encoder.to_dict())))
     assert again.features == encoder.features
@@ -114,8 +114,16 @@ ROWS = "\n".join(f"{i},{i % 5},{'ab'[i % 2]}" for i in range(20))
 @pytest.mark.parametrize(
     ("text", "target", "message"),
     [
-        (f"u,v,y\n{ROWS}", None, r"must be named, but none was named; pass --target .*\[u, v, y\]"),
-        (f"u,v,y\n{ROWS}", "label", r"'label' is not there; pass --target with one of \[u, v, y\]"),
+        (
+            f"u,v,y\n{ROWS}",
+            None,
+            r"must be named, but none was named; pass --target: its columns are \[u, v, y\]",
+        ),
+        (
+            f"u,v,y\n{ROWS}",
+            "label",
+            r"'label' is not there; pass --target: its columns are \[u, v, y\]",
+        ),
         ("", "y", "must begin with a line of column names, got an empty file"),
         ("u,v,y\n", "y", "at least one row under its header, got none"),
         ("y\na\nb\n", "y", "must hold features beside 'y', got no other column"),
@@ -159,7 +167,7 @@ def test_test_files_that_do_not_fit_are_refused(tmp_path, test_text, message):
 def test_columns_that_only_the_test_file_has_are_noted(tmp_path):
     train = written(tmp_path, f"u,v,y\n{ROWS}")
     test = written(tmp_path, "w,u,v,y\n1,2,3,a\n", "test.csv")
-    assert "columns [w] of the test file" in load_data(train, target="y", test=test).notes[0]
+    assert "columns [w] of the test part" in load_data(train, target="y", test=test).notes[0]
 
 
 def test_archives_with_and_without_a_test_part(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from oddkout.fitting.augmentation import augmented
+from oddkout.fitting.augmentation import Augmentation
 
 
 def images(count=200, height=6, width=8):
@@ -23,8 +23,8 @@ def shifted_by_hand(image, down, across):
 
 def test_a_shift_moves_whole_pixels_and_repeats_the_border():
     x = images()
-    moved = augmented(x, shift=2, generator=seeded())
-    found = []
+    moved = Augmentation(shift=2)(x, generator=seeded())
+    shifts = []
     for before, after in zip(x, moved, strict=True):
         matches = [
             (down, across)
@@ -33,13 +33,13 @@ def test_a_shift_moves_whole_pixels_and_repeats_the_border():
             if torch.allclose(shifted_by_hand(before, down, across), after, atol=1e-4)
         ]
         assert len(matches) == 1
-        found += matches
-    assert len(set(found)) == 25, "200 draws miss one of 25 shifts about once in 140 seeds"
+        shifts += matches
+    assert len(set(shifts)) == 25, "200 draws miss one of 25 shifts about once in 140 seeds"
 
 
 def test_a_flip_mirrors_half_of_the_images():
     x = images()
-    mirrored = augmented(x, flip=True, generator=seeded())
+    mirrored = Augmentation(flip=True)(x, generator=seeded())
     is_mirrored = torch.isclose(mirrored, x.flip(3), atol=1e-4).flatten(1).all(dim=1)
     is_same = torch.isclose(mirrored, x, atol=1e-4).flatten(1).all(dim=1)
     assert (is_mirrored ^ is_same).all()
@@ -49,7 +49,7 @@ def test_a_flip_mirrors_half_of_the_images():
 def test_a_crop_magnifies_a_part_of_the_image():
     """On a ramp the crop is a ramp, flatter by its scale and within the range of the image."""
     ramp = torch.linspace(0, 1, 32).expand(300, 1, 32, 32).contiguous()
-    cut = augmented(ramp, crop=0.4, generator=seeded())
+    cut = Augmentation(crop=0.4)(ramp, generator=seeded())
     slope = (cut[..., -2] - cut[..., 1]) / (ramp[..., -2] - ramp[..., 1])
     assert slope.min() > 0.6 - 0.02
     assert slope.max() < 1 + 0.02
@@ -58,11 +58,13 @@ def test_a_crop_magnifies_a_part_of_the_image():
     assert cut.max() <= 1
 
 
-def test_nothing_asked_for_changes_nothing_and_the_generator_decides():
+def test_the_default_changes_nothing_and_the_generator_decides():
     x = images(20)
-    torch.testing.assert_close(augmented(x, generator=seeded()), x, atol=1e-5, rtol=0)
+    assert not Augmentation()
+    assert Augmentation(flip=True)
+    torch.testing.assert_close(Augmentation()(x, generator=seeded()), x, atol=1e-5, rtol=0)
     options = {"shift": 1, "flip": True, "crop": 0.2}
-    first, again, other = (augmented(x, **options, generator=seeded(s)) for s in (1, 1, 2))
+    first, again, other = (Augmentation(**options)(x, generator=seeded(s)) for s in (1, 1, 2))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
 
@@ -70,4 +72,4 @@ def test_nothing_asked_for_changes_nothing_and_the_generator_decides():
 @pytest.mark.parametrize("options", [{"shift": -1}, {"crop": 1.0}, {"crop": -0.1}])
 def test_impossible_changes_are_refused(options):
     with pytest.raises(ValueError, match=r"must be"):
-        augmented(images(2), **options, generator=seeded())
+        Augmentation(**options)

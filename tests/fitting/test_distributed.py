@@ -13,7 +13,8 @@ from gloo import ENDING
 
 from oddkout import with_odd_head
 from oddkout.fitting.classifier import Classifier
-from oddkout.fitting.methods import METHODS, Objective
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.objective import Budget, Objective
 from oddkout.models import build_model, initialise
 from oddkout.randomness import keyed_generator
 
@@ -21,8 +22,9 @@ STEP = """
 import json, sys, torch
 from pathlib import Path
 from oddkout.fitting.methods import METHODS
-from oddkout.models import build_model
+from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import train
+from oddkout.models import build_model
 torch.distributed.init_process_group("gloo")
 rank = torch.distributed.get_rank()
 if sys.argv[2] == "fail" and rank == 1:
@@ -30,9 +32,10 @@ if sys.argv[2] == "fail" and rank == 1:
 x = torch.randn(60, 4, generator=torch.Generator().manual_seed(0))
 y = torch.arange(60) % 3
 model = build_model("mlp", shape=(4,), classes=3, generator=torch.Generator().manual_seed(1))
+recipe = Recipe(updates=int(sys.argv[3]), examples=12, sets=8, learning_rate=0.1, momentum=0.0,
+    warm_up=0.0, clip_norm=None, head_until=0.0, weight_decay=0.0)
 trained = train(model, x, y, method=METHODS[sys.argv[2]] if sys.argv[2] in METHODS else
-    METHODS["vanilla"], classes=3, updates=int(sys.argv[3]), examples=12, sets=8,
-    learning_rate=0.1, momentum=0.0, warm_up=0.0, clip_norm=None, head_until=0.0, seed=5)
+    METHODS["vanilla"], classes=3, seed=5, **recipe.options)
 weights = torch.cat([p.detach().flatten() for p in trained.model.parameters()])
 (Path(sys.argv[1]) / f"{rank}.json").write_text(json.dumps(weights.tolist()))
 """
@@ -52,6 +55,9 @@ with processes():
 left = [kind for kind in map(type, gc.get_objects()) if "DistributedDataParallel" in kind.__name__]
 Path(sys.argv[1], str(rank)).write_text(str(len(left)))
 """
+
+
+BUDGET = Budget(updates=1, examples=12, sets=8)
 
 
 def torchrun(*command, timeout=100):
@@ -84,13 +90,15 @@ def test_one_step_is_that_of_one_process_on_the_union(tmp_path, script, method):
     x = torch.randn(60, 4, generator=torch.Generator().manual_seed(0))
     y = torch.arange(60) % 3
     model = build_model("mlp", shape=(4,), classes=3, generator=torch.Generator().manual_seed(1))
-    how = METHODS[method]
-    whole = with_odd_head(model) if how.head == "odd" else model
-    if how.head == "odd":
+    has_head = METHODS[method].head == "odd"
+    whole = with_odd_head(model) if has_head else model
+    if has_head:
         initialise(whole.odd_head, keyed_generator(5, 4))
     losses, batches = [], []
     for rank in (0, 1):
-        drawn = Objective(how, y, classes=3, examples=12, sets=8, seed=5, rank=rank, processes=2)
+        drawn = Objective(
+            METHODS[method], y, classes=3, budget=BUDGET, seed=5, rank=rank, processes=2
+        )
         batch, sets = drawn.draw(0)
         batches.append(batch)
         losses.append(drawn.loss(whole(x[batch]), y[batch], sets, update=0, head_weight=2.0))
@@ -104,7 +112,7 @@ def test_one_step_is_that_of_one_process_on_the_union(tmp_path, script, method):
 def test_processes_share_a_shuffled_epoch():
     labels = torch.arange(48) % 3
     both = [
-        Objective(METHODS["vanilla"], labels, classes=3, examples=12, rank=rank, processes=2)
+        Objective(METHODS["vanilla"], labels, classes=3, budget=BUDGET, rank=rank, processes=2)
         for rank in (0, 1)
     ]
     seen = torch.cat([drawn.draw(update)[0] for update in (0, 1) for drawn in both])
@@ -122,8 +130,9 @@ def test_no_process_waits_for_one_that_failed(tmp_path, script):
 def test_the_command_trains_with_two_processes(tmp_path):
     out = tmp_path / "model"
     done = torchrun(
-        "-m", "oddkout", "train", "digits", "--out", str(out), "--updates", "60", "--json"
-    )
+        "-m", "oddkout", "train", "digits", "--out", str(out), "--updates", "60", "--folds", "2",
+        "--json",
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["model"] == str(out), "one process speaks for all"
     probs = Classifier.load(out).predict_proba(np.zeros((1, 8, 8), np.uint8))

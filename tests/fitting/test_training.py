@@ -13,7 +13,11 @@ import torch
 from torch import nn
 
 from oddkout import as_tensor, load_data, subset
+from oddkout.fitting import training
 from oddkout.fitting.methods import METHODS
+from oddkout.fitting.objective import Budget
+from oddkout.fitting.optimisation import Optimiser
+from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import predict_logits, train
 from oddkout.models import build_model
 
@@ -26,12 +30,21 @@ def digits():
     return x, y, as_tensor(data.x_test), torch.tensor(data.y_test)
 
 
-def run(x, y, *, method="oko", name="mlp", seed=0, dropout=0.0, **changes):
+def run(x, y, *, method="oko", name="mlp", seed=0, dropout=0.0, checkpoint=None, **changes):
     generator = torch.Generator().manual_seed(seed)
     shape = tuple(x.shape[1:])
     model = build_model(name, shape=shape, classes=10, generator=generator, dropout=dropout)
-    arguments = {"updates": 120, "learning_rate": 0.1, "seed": seed} | changes
-    return train(model, x, y, method=METHODS[method], classes=10, **arguments)
+    recipe = Recipe(**{"updates": 120, "examples": 30, "sets": 64, "learning_rate": 0.1} | changes)
+    return train(
+        model,
+        x,
+        y,
+        method=METHODS[method],
+        classes=10,
+        seed=seed,
+        checkpoint=checkpoint,
+        **recipe.options,
+    )
 
 
 def weights(trained):
@@ -41,9 +54,8 @@ def weights(trained):
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_learns(digits, method):
     x, y, x_test, y_test = digits
-    validation = (x_test, y_test) if method == "bb+ts-fit" else None
-    trained = run(x, y, method=method, updates=200, validation=validation)
-    accuracy = (trained.predict_logits(x_test).argmax(dim=1) == y_test).double().mean()
+    trained = run(x, y, method=method, updates=200)
+    accuracy = (predict_logits(trained.model, x_test).argmax(dim=1) == y_test).double().mean()
     assert accuracy > 0.6, "chance is 0.1"
     assert not trained.model.training
     assert set(trained.model.state_dict()) == set(
@@ -98,21 +110,23 @@ def test_mixed_precision_keeps_weights_in_float32_and_stays_near(digits):
     assert {parameter.dtype for parameter in mixed.model.parameters()} == {torch.float32}
     plain = run(x, y, updates=150, mixed_precision=False)
     assert not torch.equal(weights(mixed), weights(plain))
-    right = [t.predict_logits(x_test).argmax(dim=1) == y_test for t in (mixed, plain)]
+    right = [predict_logits(t.model, x_test).argmax(dim=1) == y_test for t in (mixed, plain)]
     assert abs(right[0].double().mean() - right[1].double().mean()) < 0.05
 
 
 COMPILED = """
 import torch
 from oddkout.fitting.methods import METHODS
-from oddkout.models import build_model
+from oddkout.fitting.objective import Budget
 from oddkout.fitting.training import train
+from oddkout.models import build_model
 x = torch.randn(60, 20, generator=torch.Generator().manual_seed(0))
 y = torch.arange(60) % 3
 def weights(compiled):
     generator = torch.Generator().manual_seed(0)
     model = build_model("mlp", shape=(20,), classes=3, generator=generator, dropout=0.2)
-    train(model, x, y, method=METHODS["oko"], classes=3, updates=30, compiled=compiled)
+    budget = Budget(updates=30, examples=30, sets=64)
+    train(model, x, y, method=METHODS["oko"], classes=3, budget=budget, compiled=compiled)
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
 first, again, plain = (weights(compiled) for compiled in (True, True, False))
 print(torch.equal(first, again), torch.equal(first, plain), (first - plain).abs().max().item())
@@ -135,33 +149,10 @@ def test_augmentation_of_a_table_is_refused(digits):
         run(torch.zeros(len(y), 5), y, shift=1)
 
 
-def test_the_best_state_on_validation_data_is_kept(digits):
-    x, y, x_test, y_test = digits
-    trained = run(x, y, method="vanilla", updates=100, log_every=10, validation=(x_test, y_test))
-    nll = [row["validation_nll"] for row in trained.log]
-    kept = nn.functional.cross_entropy(predict_logits(trained.model, x_test), y_test).item()
-    assert kept == pytest.approx(min(nll), rel=1e-6)
-    assert len(nll) == 10
-
-
-def test_temperatures_are_those_of_the_method(digits):
-    x, y, x_test, y_test = digits
-    fixed = run(x, y, method="bb+ts", updates=30)
-    torch.testing.assert_close(
-        fixed.predict_logits(x_test), predict_logits(fixed.model, x_test) / 2
-    )
-    fitted = run(x, y, method="bb+ts-fit", updates=150, validation=(x_test, y_test))
-    raw = predict_logits(fitted.model, x_test)
-    nll = nn.functional.cross_entropy
-    assert nll(fitted.predict_logits(x_test), y_test) < nll(raw, y_test)
-    assert fitted.calibrator.temperature != 1
-    with pytest.raises(ValueError, match=r"bb\+ts-fit fits its temperature on held-out"):
-        run(x, y, method="bb+ts-fit")
-
-
-def test_the_learning_rate_rises_and_falls(digits):
+def test_the_learning_rate_rises_and_falls(digits, monkeypatch):
     x, y, *_ = digits
-    rates = [row["learning_rate"] for row in run(x, y, updates=100, log_every=1, warm_up=0.1).log]
+    monkeypatch.setattr(training, "LOG_EVERY", 1)
+    rates = [row["learning_rate"] for row in run(x, y, updates=100, warm_up=0.1).log]
     assert rates.index(max(rates)) == 10
     assert max(rates) == pytest.approx(0.1)
     expected = 0.05 * (1 + math.cos(math.pi * 45 / 90))
@@ -181,10 +172,8 @@ def test_biases_do_not_decay():
         y,
         method=METHODS["bb"],
         classes=2,
-        updates=50,
-        examples=20,
-        learning_rate=0.1,
-        weight_decay=0.5,
+        budget=Budget(updates=50, examples=20, sets=1),
+        optimiser=Optimiser(learning_rate=0.1, weight_decay=0.5),
     )
     assert model.weight.abs().max() < 0.5, "no gradient, only decay"
     assert model.bias.sum().item() == pytest.approx(6.0), "cross-entropy leaves the sum alone"
@@ -193,7 +182,7 @@ def test_biases_do_not_decay():
 def test_an_average_of_weights_lags_behind(digits):
     x, y, *_ = digits
     plain, averaged = run(x, y, updates=60), run(x, y, updates=60, averaging=0.99)
-    start = run(x, y, updates=1, learning_rate=0.0)
+    start = run(x, y, updates=1, learning_rate=1e-12)
     far, near = ((weights(t) - weights(start)).norm() for t in (plain, averaged))
     assert near < far
 
@@ -220,19 +209,20 @@ RUNNER = """
 import sys, torch
 from pathlib import Path
 from oddkout import as_tensor, load_data
+from oddkout.fitting import training
 from oddkout.fitting.methods import METHODS
+from oddkout.fitting.recipe import Recipe
 from oddkout.models import build_model
-from oddkout.fitting.training import train
+training.LOG_EVERY, training.CHECKPOINT_EVERY = 20, 25
 torch.set_num_threads(1)
 data = load_data("digits")
 x, y = as_tensor(data.x_train)[:300], torch.tensor(data.y_train[:300])
 model = build_model("mlp", shape=(1, 8, 8), classes=10, generator=torch.Generator().manual_seed(0))
 folder = Path(sys.argv[1])
-trained = train(
-    model, x, y, method=METHODS["oko"], classes=10, updates=500, averaging=0.9, log_every=20,
-    validation=(as_tensor(data.x_test), torch.tensor(data.y_test)), learning_rate=0.1,
-    checkpoint=folder / "checkpoint", checkpoint_every=25,
-    progress=lambda row: print(row["update"], flush=True),
+recipe = Recipe(updates=500, averaging=0.9, learning_rate=0.1, examples=30, sets=64)
+trained = training.train(
+    model, x, y, method=METHODS["oko"], classes=10, checkpoint=folder / "checkpoint",
+    progress=lambda row: print(row["update"], flush=True), **recipe.options,
 )
 parameters = torch.cat([p.detach().flatten() for p in trained.model.parameters()])
 (folder / "result").write_text(parameters.numpy().tobytes().hex() + repr(trained.log))
@@ -267,11 +257,12 @@ def test_a_run_that_is_killed_ends_as_if_it_had_not_been(tmp_path):
     assert results[0] == results[1]
 
 
-def test_a_foreign_checkpoint_is_refused(digits, tmp_path):
+def test_a_foreign_checkpoint_is_refused(digits, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 5)
     x, y, *_ = digits
     (tmp_path / "damaged").write_bytes(b"nothing of the kind")
     with pytest.raises(ValueError, match="is no checkpoint of this run"):
         run(x, y, checkpoint=tmp_path / "damaged")
-    run(x, y, updates=10, checkpoint=tmp_path / "other", checkpoint_every=5)
+    run(x, y, updates=10, checkpoint=tmp_path / "other")
     with pytest.raises(ValueError, match=r"is no checkpoint of this run.*train with the arguments"):
         run(torch.zeros(200, 1, 9, 9), y, checkpoint=tmp_path / "other")

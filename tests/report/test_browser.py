@@ -156,10 +156,10 @@ def test_probabilities_can_be_switched(page):
     assert column(page, 3)
     before = column(page, 3)
     assert len(shown(page, "table.results")) == 1
-    page.find_element("css selector", "input[value=tempered]").click()
+    page.find_element("css selector", "input[value=as_trained]").click()
     assert len(shown(page, "table.results")) == 1
     assert column(page, 3) != before
-    assert not shown(page, "[data-kind=as_trained]:not(html)")
+    assert not shown(page, "[data-kind=tempered]:not(html)")
 
 
 def test_every_figure_has_words_with_numbers(page):

@@ -40,7 +40,7 @@ def options(
 app.command("compare")(compare.compare_methods)
 app.add_typer(data.app, name="data")
 app.command("doctor")(doctor.doctor)
-app.command("train")(train.train)
+app.command("train")(train.train_classifier)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("export")(export.export)

@@ -5,7 +5,7 @@ import json
 import typer
 
 from oddkout.cli.progress import download_progress
-from oddkout.cli.source import DataDir, Json
+from oddkout.cli.source import DataDirOption, JsonOption
 from oddkout.data.catalogue import KNOWN, KnownData
 from oddkout.data.fetch import fetch as fetch_known
 from oddkout.data.known import find_known
@@ -14,7 +14,7 @@ app = typer.Typer(help="The data sets it knows: list, path, fetch.")
 
 
 @app.command("list")
-def list_known(data_dir: DataDir = None, is_json: Json = False) -> None:
+def list_known(data_dir: DataDirOption = None, is_json: JsonOption = False) -> None:
     """List the known data sets and where they are.
 
     Example: oddkout data list
@@ -28,7 +28,7 @@ def list_known(data_dir: DataDir = None, is_json: Json = False) -> None:
 
 
 @app.command()
-def path(name: str, data_dir: DataDir = None, is_json: Json = False) -> None:
+def path(name: str, data_dir: DataDirOption = None, is_json: JsonOption = False) -> None:
     """Print where a known data set is.
 
     Example: oddkout data path mnist
@@ -40,7 +40,7 @@ def path(name: str, data_dir: DataDir = None, is_json: Json = False) -> None:
 
 
 @app.command()
-def fetch(name: str, data_dir: DataDir = None, is_json: Json = False) -> None:
+def fetch(name: str, data_dir: DataDirOption = None, is_json: JsonOption = False) -> None:
     """Download a known data set from its publisher, verify it, and move it into place.
 
     Example: oddkout data fetch mnist
@@ -56,7 +56,7 @@ def _known(name: str) -> KnownData:
     return KNOWN[name]
 
 
-def _place(known: KnownData, data_dir: DataDir) -> str | None:
+def _place(known: KnownData, data_dir: DataDirOption) -> str | None:
     if known.name == "digits":
         return "comes with scikit-learn"
     place = find_known(known, data_dir)

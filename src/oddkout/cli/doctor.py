@@ -3,27 +3,27 @@
 import json
 
 from oddkout.cli.source import (
-    Categorical,
-    DataDir,
-    ImageSize,
-    Json,
-    Source,
-    Target,
-    Test,
-    TestSize,
+    CategoricalOption,
+    DataDirOption,
+    ImageSizeOption,
+    JsonOption,
+    SourceArgument,
+    TargetOption,
+    TestOption,
+    TestSizeOption,
 )
 from oddkout.diagnosis import doctor as examine
 
 
 def doctor(
-    source: Source,
-    target: Target = None,
-    test: Test = None,
-    test_size: TestSize = 0.2,
-    image_size: ImageSize = None,
-    categorical: Categorical = None,
-    data_dir: DataDir = None,
-    is_json: Json = False,
+    source: SourceArgument,
+    target: TargetOption = None,
+    test: TestOption = None,
+    test_size: TestSizeOption = 0.2,
+    image_size: ImageSizeOption = None,
+    categorical: CategoricalOption = None,
+    data_dir: DataDirOption = None,
+    is_json: JsonOption = False,
 ) -> int:
     """Say what a data set can and cannot support; exit 1 if training would be meaningless.
 

@@ -1,4 +1,4 @@
-"""The options that say where runs are performed, shared by all commands that perform grids."""
+"""Options that say where runs are performed, shared by all commands that perform grids."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,21 +11,21 @@ from oddkout.comparing.executors.local import LocalExecutor
 from oddkout.comparing.executors.ray import RayExecutor
 from oddkout.comparing.executors.slurm import SlurmExecutor
 
-Where = Annotated[
+ExecutorOption = Annotated[
     str,
     typer.Option(
         "--executor",
         help="Where runs are performed: local (processes of this machine), ray or slurm.",
     ),
 ]
-Address = Annotated[
+AddressOption = Annotated[
     str | None,
-    typer.Option(help="Ray: address of a cluster; one on this machine if not given."),
+    typer.Option("--address", help="Ray: address of a cluster; by default one on this machine."),
 ]
-Processes = Annotated[
-    int | None, typer.Option(help="Runs at a time; as many as there is room for if not given.")
+ProcessesOption = Annotated[
+    int | None, typer.Option("--processes", help="Runs at a time; by default as many as fit.")
 ]
-RetryFailed = Annotated[
+RetryFailedOption = Annotated[
     bool, typer.Option("--retry-failed", help="Try runs again that failed before.")
 ]
 
@@ -33,7 +33,7 @@ RetryFailed = Annotated[
 def executor_named(
     name: str, *, address: str | None, processes: int | None, folder: Path
 ) -> Executor:
-    """The executor that the options ask for.
+    """The executor of the given name.
 
     Args:
         name: ``"local"``, ``"ray"`` or ``"slurm"``.

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from oddkout.cli.prior import Prior, frequencies
-from oddkout.cli.source import Json
+from oddkout.cli.prior import PriorOption, frequencies
+from oddkout.cli.source import JsonOption
 from oddkout.data.examples import read_examples
 from oddkout.exports import MismatchError
 from oddkout.exports import export as exported
@@ -24,12 +24,12 @@ def export(
     out: Annotated[
         Path | None, typer.Option(help="File to write; beside the folder if not given.")
     ] = None,
-    prior: Prior = None,
+    prior: PriorOption = None,
     data: Annotated[
         str | None,
         typer.Option(help="Real examples to check with: .csv, .parquet, .npz, or a folder."),
     ] = None,
-    is_json: Json = False,
+    is_json: JsonOption = False,
 ) -> int:
     """Write a classifier into one file whose output is the probability that it reports.
 

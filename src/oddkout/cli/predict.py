@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from oddkout.cli.prior import Prior, frequencies
-from oddkout.cli.source import Json
+from oddkout.cli.prior import PriorOption, frequencies
+from oddkout.cli.source import JsonOption
 from oddkout.data.examples import read_examples
 from oddkout.fitting.classifier import Classifier
 
@@ -23,8 +23,8 @@ def predict(
             help="Examples: .csv, .parquet, .npz, a folder, or a known name for its test part.",
         ),
     ],
-    prior: Prior = None,
-    is_json: Json = False,
+    prior: PriorOption = None,
+    is_json: JsonOption = False,
 ) -> None:
     """Print the probability of every class for every example, a row each.
 

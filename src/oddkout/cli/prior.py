@@ -1,20 +1,22 @@
-"""The option that names a prior, shared by all commands that report probabilities."""
+"""The option for a prior, shared by all commands that report probabilities."""
 
 from typing import Annotated
 
 import typer
 
-Prior = Annotated[
+PriorOption = Annotated[
     str | None,
-    typer.Option(help="Class frequencies where it is used, e.g. 0.9,0.1 in the card's order."),
+    typer.Option(
+        "--prior", help="Class frequencies to predict for, e.g. 0.9,0.1, in the card's order."
+    ),
 ]
 
 
 def frequencies(prior: str | None) -> list[float] | None:
-    """The numbers that the option spells.
+    """The frequencies of the option.
 
     Args:
-        prior: Numbers with commas between, or none.
+        prior: Comma-separated numbers, or none.
     """
     if prior is None:
         return None

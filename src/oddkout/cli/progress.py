@@ -7,25 +7,26 @@ from typing import Any
 
 
 @contextmanager
-def training_progress(updates: int) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """A bar with loss, rate and time left, to be called with the rows of a training log.
+def training_progress(is_shown: bool) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """A bar with loss, rate and time left, to be called with the rows of a learning curve.
 
     Args:
-        updates: Number of updates in all; 0 for a process that others report for.
+        is_shown: Whether this process reports; only the first of several does.
     """
-    if not sys.stderr.isatty() or updates == 0:
+    if not sys.stderr.isatty() or not is_shown:
         yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     text = TextColumn("loss {task.fields[loss]:.3f}  rate {task.fields[learning_rate]:.2g}")
     with _bars(BarColumn(), MofNCompleteColumn(), text, TimeRemainingColumn()) as bars:
-        task = bars.add_task("", total=updates, loss=float("nan"), learning_rate=0.0)
+        task = bars.add_task("", total=None, loss=float("nan"), learning_rate=0.0)
 
         def show(row: dict[str, Any]) -> None:
             bars.update(
                 task,
-                completed=row["update"],
+                completed=row["done"],
+                total=row["total"],
                 loss=row["loss"],
                 learning_rate=row["learning_rate"],
             )

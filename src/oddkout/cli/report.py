@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from oddkout.cli.source import Json
+from oddkout.cli.source import JsonOption
 from oddkout.report.write import write_report
 
 
@@ -15,7 +15,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the report; that of the runs if not given.")
     ] = None,
-    is_json: Json = False,
+    is_json: JsonOption = False,
 ) -> None:
     """Write the report of finished runs: one HTML file, and its tables as Markdown, LaTeX and JSON.
 

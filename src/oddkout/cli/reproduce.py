@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from oddkout.cli.execution import Address, Processes, Where, executor_named
+from oddkout.cli.execution import AddressOption, ExecutorOption, ProcessesOption, executor_named
 from oddkout.cli.progress import grid_progress
-from oddkout.cli.source import Json
+from oddkout.cli.source import JsonOption
 from oddkout.paper.claims import judged
 from oddkout.paper.cost import estimated_seconds
 from oddkout.paper.evidence import Evidence
@@ -67,10 +67,10 @@ def reproduce_paper(
     is_claims: Annotated[
         bool, typer.Option("--claims", help="Perform nothing; print the ledger of claims.")
     ] = False,
-    executor: Where = "local",
-    address: Address = None,
-    processes: Processes = None,
-    is_json: Json = False,
+    executor: ExecutorOption = "local",
+    address: AddressOption = None,
+    processes: ProcessesOption = None,
+    is_json: JsonOption = False,
 ) -> int:
     """Reproduce the paper: its tables and figures from runs, and what becomes of its claims.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from oddkout.cli.source import Json
+from oddkout.cli.source import JsonOption
 from oddkout.paper.theory import Statement
 from oddkout.paper.theory import verify as verify_theory
 
@@ -16,7 +16,7 @@ Figures = Annotated[
 ]
 
 
-def verify(figures: Figures = None, is_json: Json = False) -> int:
+def verify(figures: Figures = None, is_json: JsonOption = False) -> int:
     """Check every theorem, proposition and lemma of the paper; exit 1 if one does not hold.
 
     Example: oddkout verify --figures theory

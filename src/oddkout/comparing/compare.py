@@ -1,9 +1,10 @@
-"""A fair duel of methods: the same data, budget and tuning for each, paired by seed."""
+"""``oko.compare``: a fair comparison of methods, with all defaults."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from oddkout.checks import Number, at_least, one_of
 from oddkout.comparing.comparison import Comparison
@@ -12,73 +13,115 @@ from oddkout.comparing.executors import Executor
 from oddkout.comparing.executors.local import LocalExecutor
 from oddkout.comparing.fingerprint import identified
 from oddkout.comparing.grid import GridProgress, perform_grid
-from oddkout.comparing.perform import check
+from oddkout.comparing.perform import check, data_for
+from oddkout.comparing.saved import save_comparison
+from oddkout.comparing.sources import stored_source
 from oddkout.comparing.store import RunStore
 from oddkout.comparing.tuning import perform_tuned
+from oddkout.data.sources import DataSource
+from oddkout.fitting.fit import default_population
+from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
+from oddkout.fitting.recipe import LEARNING_RATES, changed_recipe
 
-LEARNING_RATES = (0.1, 0.2)
+# The subset of the embedded digits that a comparison trains on unless told otherwise.
+_DIGITS_SUBSET = {"distribution": "heavy-tailed", "train_examples": 200}
 
 
 def compare(
-    config: RunConfig | None = None,
+    source: DataSource = "digits",
     *,
     methods: Sequence[str] = tuple(METHODS),
     seeds: int = 5,
     learning_rates: Sequence[Number] = LEARNING_RATES,
+    folds: int = FOLDS,
+    recipe: Mapping[str, Any] | None = None,
     out: str | Path = "runs",
-    retries_failed: bool = False,
+    retry_failed: bool = False,
     executor: Executor | None = None,
     progress: GridProgress | None = None,
+    **reading: Any,
 ) -> Comparison:
-    """Compare methods on one setting.
+    """Compare methods on one data set.
 
-    Every method sees the same splits and subsets, makes as many updates on as many examples, and
-    chooses among the same learning rates by out-of-fold NLL on the first seed. Every finished run
-    is on disk at once; called again after an interruption, it goes on. A run that failed is not
-    tried again, unless that is asked for.
+    Every method gets the same splits, subsets, number of updates and examples, and chooses its
+    learning rate from the same list by out-of-fold NLL on the first seed. Each finished run is
+    stored at once; call it again to resume. A failed run is tried again only with
+    ``retry_failed``. The comparison is saved as ``comparison.json`` beside its runs.
 
     Args:
-        config: The setting and the recipe; the embedded digits, 200 examples of a heavy-tailed
-            distribution, if not given. Its method, seed and learning rate are replaced.
-        methods: The methods.
+        source: Anything that ``load_data`` takes; the embedded digits, 200 examples of a
+            heavy-tailed distribution, if not given. Data in memory are copied into ``out``.
+        methods: Names of the methods.
         seeds: Number of seeds.
         learning_rates: The learning rates to choose from.
+        folds: Number of folds that choose the learning rate and fit the temperature; 0 for none,
+            which needs a single learning rate.
+        recipe: Parts of ``Recipe`` to change, e.g. ``{"updates": 300}``.
         out: Folder for the runs.
-        retries_failed: Whether runs of this comparison that failed before are tried again.
+        retry_failed: Whether runs of this comparison that failed before are tried again.
         executor: Where runs are performed; in processes of this machine if not given.
         progress: Called at the start of each half, and whenever a run has been stored.
+        **reading: Further arguments of ``load_data``, such as ``target`` and ``test``.
     """
     at_least("seeds", seeds, 1)
     if not methods or not learning_rates:
         raise ValueError("a comparison needs at least one method and one learning rate")
     for name in methods:
         one_of("method", name, METHODS)
-    if config is None:
-        config = RunConfig(
-            data="digits", distribution="heavy-tailed", train_examples=200, population="uniform"
+    if len(learning_rates) > 1 and not folds:
+        raise ValueError(
+            f"choosing among {len(learning_rates)} learning rates needs folds, got folds=0; set "
+            "folds to 5, or give one learning rate"
         )
-    check(config)
-    config = identified(config)
+    config = setting(source, folds=folds, recipe=recipe, out=out, **reading)
     store = RunStore(out)
-    entries = [_for_method(config, name) for name in dict.fromkeys(methods)]
-    if retries_failed:
+    entries = [replace(config, method=name) for name in dict.fromkeys(methods)]
+    if retry_failed:
         store.forget_failed(
             replace(entry, learning_rate=rate, seed=seed)
             for entry, rate, seed in product(entries, learning_rates, range(seeds))
         )
-    where = executor or LocalExecutor()  # one for both halves: its processes are kept
+    chosen_executor = executor or LocalExecutor()  # one for both halves: its processes are kept
     runs, tuning = perform_tuned(
         entries,
         learning_rates=learning_rates,
         seeds=range(seeds),
-        perform=lambda configs: perform_grid(configs, store, executor=where, progress=progress),
+        perform=lambda configs: perform_grid(
+            configs, store, executor=chosen_executor, progress=progress
+        ),
     )
-    return Comparison(runs=runs, tuning=tuning)
+    comparison = Comparison(runs=runs, tuning=tuning, folder=Path(out))
+    save_comparison(comparison)
+    return comparison
 
 
-def _for_method(config: RunConfig, name: str) -> RunConfig:
-    """The config with a method; k and the head are for those that draw sets."""
-    if METHODS[name].loss == "sets" and name != "pair":
-        return replace(config, method=name)
-    return replace(config, method=name, k=None, head=None)
+def setting(
+    source: DataSource,
+    *,
+    folds: int = FOLDS,
+    recipe: Mapping[str, Any] | None = None,
+    out: str | Path,
+    **reading: Any,
+) -> RunConfig:
+    """The config that all runs of a comparison share; the arguments are those of ``compare``.
+
+    Method, learning rate and seed are still open.
+    """
+    if source == "digits" if isinstance(source, str) else False:
+        is_given = "distribution" in reading or "train_examples" in reading
+        reading = ({} if is_given else _DIGITS_SUBSET) | reading
+    given = {name: value for name, value in reading.items() if value is not None}
+    categorical = tuple(given.pop("categorical", ()))
+    path, options = stored_source(source, Path(out), given)
+    config = RunConfig(
+        data=path,
+        population=default_population(source),
+        folds=folds,
+        categorical=categorical,
+        **options,
+    )
+    data = data_for(config)
+    config = replace(config, **changed_recipe(data.class_sizes, recipe or {}))
+    check(config)
+    return identified(config)

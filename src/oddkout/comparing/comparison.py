@@ -1,21 +1,29 @@
-"""What a duel of methods shows: means over seeds, paired differences, and a verdict."""
+"""What a comparison shows: means over seeds, paired differences, a winner and a verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from statistics import fmean, stdev
+from typing import TYPE_CHECKING
 
+from oddkout.comparing.config import RunConfig, open_setting
 from oddkout.comparing.run import Run
-from oddkout.fitting.methods import METHODS
+from oddkout.data import KNOWN
+from oddkout.fitting.fit import prior_sentence
+from oddkout.fitting.methods import METHODS as METHOD_TABLE
+from oddkout.metrics.catalogue import METRICS
 
-# Of the metrics that are compared, these are better when they are higher.
-_HIGHER = frozenset({"accuracy", "balanced_accuracy", "correctness_auroc"})
-METRICS = ("accuracy", "nll", "ece", "brier", "entropy_gap")
+if TYPE_CHECKING:
+    from oddkout.comparing.tables import ComparisonTable
+
+# The metrics that are compared.
+COMPARED = ("accuracy", "nll", "ece", "brier", "entropy_gap")
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over seeds with its 95 % interval by Student's t; NaN limits for a single seed."""
+    """A mean over seeds with its 95 % confidence interval; NaN limits for a single seed."""
 
     mean: float
     low: float
@@ -28,70 +36,96 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Runs of several methods on one setting, the same seeds for all of them.
+    """Runs of several methods on one setting, with the same seeds for all of them.
 
     Attributes:
         runs: The runs with the chosen learning rates.
-        tuning: All runs among which these were chosen.
-        unpaired: Runs that are left out, since not every method has one with their seed.
+        tuning: All runs among which the learning rates were chosen.
+        folder: Where the runs are stored.
     """
 
     runs: Sequence[Run]
     tuning: Sequence[Run] = ()
-    unpaired: Sequence[Run] = ()
+    folder: Path | None = None
 
     @cached_property
     def by_method(self) -> dict[str, list[Run]]:
         """The runs of every method, by seed; methods in the order of their table."""
-        found: dict[str, list[Run]] = {}
+        runs_of: dict[str, list[Run]] = {}
         for run in sorted(self.runs, key=lambda run: run.config.seed):
-            found.setdefault(run.config.method, []).append(run)
-        return {name: found[name] for name in (*METHODS, *found) if name in found}
+            runs_of.setdefault(run.config.method, []).append(run)
+        return {name: runs_of[name] for name in (*METHOD_TABLE, *runs_of) if name in runs_of}
 
     @property
     def methods(self) -> list[str]:
-        """The methods all of whose runs ended well."""
+        """The methods without a failed run."""
         return [
             name for name, runs in self.by_method.items() if not any(run.has_failed for run in runs)
         ]
 
     @property
     def failed(self) -> dict[str, str]:
-        """The others, each with the first reason."""
+        """The other methods, each with the reason of its first failed run."""
         return {
             name: next(run.reason for run in runs if run.has_failed)
             for name, runs in self.by_method.items()
             if any(run.has_failed for run in runs)
         }
 
+    @property
+    def setting(self) -> RunConfig:
+        """What all runs share; method, learning rate and seed are left at their defaults."""
+        return open_setting(self.runs[0].config)
+
+    @property
+    def learning_rates(self) -> list[float]:
+        """The learning rates that every method chose from."""
+        return sorted({float(run.config.learning_rate) for run in self.tuning or self.runs})
+
+    @property
+    def title(self) -> str:
+        """What the setting is called."""
+        config = self.setting
+        name = config.data if config.data in KNOWN else Path(config.data).name
+        if config.distribution == "all":
+            return f"{name}, all training examples"
+        return f"{name}, {config.distribution}, {config.train_examples:,} training examples"
+
+    @property
+    def prior_sentence(self) -> str:
+        """Which class frequencies all probabilities are for."""
+        return prior_sentence(self.setting.population)
+
+    @property
+    def winner(self) -> str | None:
+        """The method of the lowest mean out-of-fold NLL; None without folds.
+
+        The test part has no say, so that it can report on the winner without bias.
+        """
+        means = {
+            name: fmean(run.out_of_fold["nll"] for run in self.by_method[name])
+            for name in self.methods
+            if all(run.out_of_fold for run in self.by_method[name])
+        }
+        return min(means, key=lambda name: means[name], default=None)
+
     def values(self, method: str, metric: str, *, is_tempered: bool = False) -> list[float]:
-        """A metric of a method, seed by seed.
+        """A metric of a method on the test part, seed by seed.
 
         Args:
             method: The method.
-            metric: The metric, as ``evaluate`` names it.
+            metric: The metric, see ``oddkout.metrics.catalogue``.
             is_tempered: Whether with the out-of-fold temperature.
         """
         return [run.value(metric, is_tempered=is_tempered) for run in self.by_method[method]]
 
     def mean(self, method: str, metric: str, *, is_tempered: bool = False) -> Interval:
-        """Its mean over seeds, with a 95 % interval.
-
-        Args:
-            method: The method.
-            metric: The metric.
-            is_tempered: Whether with the out-of-fold temperature.
-        """
+        """The mean over seeds of a metric, with its interval; see ``values``."""
         return t_interval(self.values(method, metric, is_tempered=is_tempered))
 
     def best(self, metric: str, *, is_tempered: bool = False) -> str:
-        """The method with the best mean.
-
-        Args:
-            metric: The metric.
-            is_tempered: Whether with the out-of-fold temperature.
-        """
-        sign = -1 if metric in _HIGHER else 1
+        """The method with the best mean of a metric on the test part."""
+        sign = METRICS[metric].sign
         return min(
             self.methods,
             key=lambda name: sign * self.mean(name, metric, is_tempered=is_tempered).mean,
@@ -102,27 +136,16 @@ class Comparison:
 
         The interval is corrected for the number of methods (Bonferroni), so that with 95 %
         probability all of them hold at once.
-
-        Args:
-            method: The method.
-            metric: The metric.
-            is_tempered: Whether with the out-of-fold temperature.
         """
         best = self.best(metric, is_tempered=is_tempered)
-        sign = -1 if metric in _HIGHER else 1
         own, others = (
             self.values(name, metric, is_tempered=is_tempered) for name in (method, best)
         )
-        gaps = [sign * (a - b) for a, b in zip(own, others, strict=True)]
+        gaps = [METRICS[metric].sign * (a - b) for a, b in zip(own, others, strict=True)]
         return t_interval(gaps, comparisons=max(len(self.methods) - 1, 1))
 
     def tied(self, metric: str, *, is_tempered: bool = False) -> list[str]:
-        """The methods that cannot be told from the best, the best among them.
-
-        Args:
-            metric: The metric.
-            is_tempered: Whether with the out-of-fold temperature.
-        """
+        """The methods that are not significantly worse than the best, itself included."""
         best = self.best(metric, is_tempered=is_tempered)
         return [
             name
@@ -131,49 +154,69 @@ class Comparison:
         ]
 
     @property
+    def table(self) -> "ComparisonTable":
+        """The results of all methods; prints as text, and ``to_frame`` gives a pandas frame."""
+        from oddkout.comparing.tables import ComparisonTable
+
+        return ComparisonTable(self)
+
+    def report(self, out: str | Path | None = None) -> dict[str, Path]:
+        """Write the report, see ``oddkout.write_report``.
+
+        Args:
+            out: Folder for the report; that of the runs if not given.
+        """
+        # The one import that points up: users expect the report on the object itself.
+        from oddkout.report.write import write_report
+
+        if self.folder is None:
+            raise ValueError("a report needs the folder of the runs, but these are not stored")
+        return write_report(self.folder, out=out)
+
+    @property
     def seeds(self) -> int:
         """Number of seeds."""
         return max(len(runs) for runs in self.by_method.values())
 
     @property
     def verdict(self) -> str:
-        """What the runs support, in two sentences."""
+        """What the runs support, in a few sentences."""
         if not self.methods:
-            return "Every method failed. Look at the reasons."
-        return f"{self._claim('accuracy')} {self._claim('nll')}"
+            return "Every method failed; see the reasons."
+        winner = self.winner
+        chosen = "" if winner is None else f" {winner} has the lowest out-of-fold NLL."
+        return f"{self._claim('accuracy')} {self._claim('nll')}{chosen}"
 
     def _claim(self, metric: str) -> str:
         """A sentence on one metric that claims no more than its intervals allow."""
-        best, tied = self.best(metric), self.tied(metric)
-        shown = self.mean(best, metric)
-        value = f"{100 * shown.mean:.1f} %" if metric == "accuracy" else f"{shown.mean:.3f}"
-        what = {
-            "accuracy": "the highest mean accuracy",
-            "nll": "the best probabilities as trained (NLL",
-        }
-        lead = f"{best} has {what[metric]}" + (
-            f", {value}" if metric == "accuracy" else f" {value})"
-        )
-        seeds = f"{self.seeds} seeds" if self.seeds > 1 else "one seed"
-        behind = [name for name in self.methods if name not in tied]
+        best, tied = self.best(metric, is_tempered=True), self.tied(metric, is_tempered=True)
+        mean = METRICS[metric].written(self.mean(best, metric, is_tempered=True).mean)
+        lead = {
+            "accuracy": f"{best} has the highest mean accuracy, {mean} %",
+            "nll": f"{best} has the best probabilities (NLL {mean})",
+        }[metric]
+        worse = [name for name in self.methods if name not in tied]
         others = [name for name in tied if name != best]
         if len(self.methods) == 1:
-            return f"{lead}; there is no other method that it could be compared with."
+            return f"{lead}; no other method took part."
         if self.seeds < 2:
-            return f"{lead}; one seed cannot tell methods apart."
+            return f"{lead}; one seed cannot show a significant difference."
         if not others:
-            return f"{lead}, and {seeds} tell it from every other method."
-        if not behind:
-            return f"{lead}, but {seeds} do not tell it from any other method."
-        return f"{lead}; {seeds} tell it from {_listed(behind)}, but not from {_listed(others)}."
+            return f"{lead}: significantly better than every other method ({self.seeds} seeds)."
+        if not worse:
+            return f"{lead}; the difference to every other method is within chance."
+        return (
+            f"{lead}: significantly better than {_listed(worse)} ({self.seeds} seeds); the "
+            f"difference to {_listed(others)} is within chance."
+        )
 
 
 def t_interval(values: Sequence[float], *, comparisons: int = 1) -> Interval:
-    """Mean and 95 % interval by Student's t, corrected for a number of comparisons.
+    """Mean and 95 % confidence interval by Student's t, corrected for several comparisons.
 
     Args:
         values: One value per seed.
-        comparisons: Number of intervals that are to hold at once.
+        comparisons: Number of intervals that hold at once with 95 % probability.
 
     Example:
         Two values: t with one degree of freedom is 12.7.

@@ -1,14 +1,18 @@
-"""What a run is made of: a setting, a method, a recipe and a seed."""
+"""The config of a run: data, method, recipe and seed."""
 
 import json
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any
 
 from oddkout.checks import Number, at_least
+from oddkout.data import KNOWN
+from oddkout.data.load import TrainingPart
+from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS, Method, chosen_method
-from oddkout.fitting.recipe import FOLDS, Recipe
+from oddkout.fitting.pipeline import Population
+from oddkout.fitting.recipe import Recipe
 
 FORMAT = 1
 
@@ -19,8 +23,8 @@ class RunConfig(Recipe):
 
     Attributes:
         data: A known name or a path, see ``load_data``.
-        fingerprint: Hash of what the paths hold, so that changed data are another run and moved
-            ones are not; see ``identified``.
+        fingerprint: Hash of the content of the paths: changed data make another run, moved data do
+            not; see ``identified``.
         target: Tables: the column that holds the class.
         test: A separate test file or folder.
         test_size: Without one, the share of every class that is kept for the test.
@@ -29,9 +33,9 @@ class RunConfig(Recipe):
         distribution: Classes of the training part: ``"all"`` of it, or a subset, ``"uniform"`` or
             ``"heavy-tailed"``.
         train_examples: Size of the subset.
-        population: Class frequencies where predictions are judged: ``"train"``, those of the
-            training part, to which methods that balance are corrected; ``"uniform"``, as in the
-            paper, for which nothing is corrected.
+        population: Class frequencies for which predictions are judged: ``"train"``, those of the
+            training part, to which balanced methods are corrected; ``"uniform"``, as in the paper,
+            which corrects nothing.
         method: Name of the method.
         k: Number of odd classes; the method's own if not given.
         head: Whether there is an odd-class head; the method's own if not given.
@@ -39,6 +43,7 @@ class RunConfig(Recipe):
         seed: Key of all randomness: the split, the subset, the weights, the batches.
     """
 
+    model: str = "auto"
     data: str
     fingerprint: str = ""
     target: str | None = None
@@ -46,9 +51,9 @@ class RunConfig(Recipe):
     test_size: Number = 0.2
     image_size: int | None = None
     categorical: tuple[str, ...] = ()
-    distribution: Literal["all", "uniform", "heavy-tailed"] = "all"
+    distribution: TrainingPart = "all"
     train_examples: int | None = None
-    population: Literal["train", "uniform"] = "train"
+    population: Population = "train"
     method: str = "oko"
     k: int | None = None
     head: bool | None = None
@@ -56,19 +61,16 @@ class RunConfig(Recipe):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         assert self.how, "which raises for an unknown method, or k where there are no sets"
-        at_least("updates", self.updates, 1)
-        at_least("examples", self.examples, 1)
         if self.folds != 0:
             at_least("folds, unless it is 0 for none,", self.folds, 2)
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}")
 
     @property
     def id(self) -> str:
         """A hash of the whole config, the name of the run on disk.
 
-        Of data with a fingerprint it is their content that counts, not where they lie.
+        Data with a fingerprint count by their content, not by their path.
         """
         values = {name: _written(value) for name, value in asdict(self).items()}
         if self.fingerprint:
@@ -83,24 +85,47 @@ class RunConfig(Recipe):
 
     @property
     def recipe(self) -> Recipe:
-        """How it is trained, data, method and seed apart."""
+        """How it is trained, apart from data, method and seed."""
         return Recipe(**{part.name: getattr(self, part.name) for part in fields(Recipe)})
 
     @property
+    def reading(self) -> dict[str, Any]:
+        """The arguments of ``load_everything`` beside the source."""
+        is_fixed = self.data in KNOWN or self.test is not None
+        return {
+            "target": self.target,
+            "test": self.test,
+            "test_size": self.test_size,
+            "image_size": self.image_size,
+            "categorical": self.categorical,
+            "seed": 0 if is_fixed else self.seed,
+        }
+
+    @property
     def training(self) -> "RunConfig":
-        """The config without what comes after training: runs that agree in it train once."""
+        """The config without what follows training: runs that agree in it share one training."""
         return replace(self, method=_trains_like(self.method))
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "RunConfig":
-        """Read a config, refusing what it does not know.
+        """Read a config; unknown fields are refused.
 
         Args:
-            values: What ``asdict`` gave, as JSON keeps it.
+            values: The result of ``asdict``, as JSON keeps it.
         """
         if unknown := sorted(values.keys() - {part.name for part in fields(cls)}):
             raise ValueError(f"a run has no {unknown}; it was written by another version")
         return cls(**values | {"categorical": tuple(values.get("categorical", ()))})
+
+
+def open_setting(config: RunConfig) -> RunConfig:
+    """The config without what a comparison varies: method, learning rate and seed."""
+    return replace(
+        config,
+        method=RunConfig.method,
+        learning_rate=RunConfig.learning_rate,
+        seed=RunConfig.seed,
+    )
 
 
 def _written(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What became of a run: its numbers and predictions, or why there are none."""
+"""The outcome of a run: its numbers and predictions, or why there are none."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
@@ -10,34 +10,41 @@ from numpy import ndarray
 from oddkout.comparing.config import FORMAT, RunConfig
 from oddkout.version import versions
 
+# Fields that are stored as arrays, beside ``run.json``.
+ARRAYS = ("logits", "labels", "fold_logits", "fold_labels")
+
 
 @dataclass(kw_only=True)
 class Run:
-    """What became of a run: its numbers and predictions, or the reason why there are none.
+    """The outcome of a run: its numbers and predictions, or the reason why there are none.
 
     Attributes:
-        config: What was run.
+        config: The config.
         reason: Why it failed; empty if it did not.
         classes: Names of the classes.
         train_counts: Number of training examples of every class.
+        prior: Class frequencies that its probabilities are for.
         temperature: The out-of-fold temperature.
         out_of_fold: NLL and accuracy of the out-of-fold predictions, with a temperature that is
-            itself out of fold; the classes weigh as they do in the population.
+            itself out of fold; classes weigh as they do in the population.
         as_trained: Metrics of the test part, each with interval and null level.
         tempered: The same with the out-of-fold temperature.
         log: Learning curve.
-        seconds: Seconds of training, of the folds, and of evaluation; and CPU-seconds of the job,
-            which all runs that trained together share.
+        seconds: Seconds of training, folds and evaluation; and CPU-seconds of the job, shared by
+            all runs that trained together.
         notes: What a reader must know.
-        versions: What it was made with.
+        versions: Versions of the software that made it.
         logits: Logits of the test part, as trained.
         labels: Its classes.
+        fold_logits: Out-of-fold logits of the training part, for the same prior, not tempered.
+        fold_labels: Its classes.
     """
 
     config: RunConfig
     reason: str = ""
     classes: tuple[str, ...] = ()
     train_counts: list[int] = field(default_factory=list)
+    prior: list[float] = field(default_factory=list)
     temperature: float = 1.0
     out_of_fold: dict[str, float] = field(default_factory=dict)
     as_trained: dict[str, Any] = field(default_factory=dict)
@@ -48,6 +55,8 @@ class Run:
     versions: dict[str, str] = field(default_factory=dict)
     logits: Float[ndarray, "examples classes"] | None = None
     labels: Int[ndarray, " examples"] | None = None
+    fold_logits: Float[ndarray, "train classes"] | None = None
+    fold_labels: Int[ndarray, " train"] | None = None
 
     @property
     def has_failed(self) -> bool:
@@ -90,8 +99,9 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the predictions, as ``run.json`` holds it."""
-        kept = {part.name: getattr(self, part.name) for part in fields(self)}
-        del kept["logits"], kept["labels"]
+        kept = {
+            part.name: getattr(self, part.name) for part in fields(self) if part.name not in ARRAYS
+        }
         config, classes = asdict(self.config), list(self.classes)
         return (
             {"format": FORMAT, "id": self.config.id}

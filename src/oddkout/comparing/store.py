@@ -1,4 +1,4 @@
-"""Runs on disk, each whole or absent: a grid that was killed goes on where it stopped."""
+"""Runs on disk, each complete or absent, so that a killed grid can resume."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from uuid import uuid4
 import numpy as np
 
 from oddkout.comparing.config import RunConfig
-from oddkout.comparing.run import Run
+from oddkout.comparing.run import ARRAYS, Run
 
 _RUN, _PREDICTIONS = "run.json", "predictions.npz"
 
@@ -41,7 +41,7 @@ class RunStore:
         return (self.folder / config.id / _RUN).is_file()
 
     def write(self, run: Run) -> Path:
-        """Put a run in its place, under a temporary name first; one that is there stays.
+        """Write a run under a temporary name, then rename it; an existing run stays.
 
         Args:
             run: The run, with its predictions unless it failed.
@@ -51,9 +51,10 @@ class RunStore:
         temporary = self._temporary(run)
         temporary.mkdir(parents=True)
         try:
-            if run.logits is not None and run.labels is not None:
+            arrays = {name: getattr(run, name) for name in ARRAYS}
+            if present := {name: a for name, a in arrays.items() if a is not None}:
                 with (temporary / _PREDICTIONS).open("wb") as stream:
-                    np.savez_compressed(stream, logits=run.logits, labels=run.labels)
+                    np.savez_compressed(stream, **present)
                     _on_disk(stream.fileno())
             with (temporary / _RUN).open("w") as stream:
                 stream.write(text)
@@ -78,7 +79,21 @@ class RunStore:
             config: Its config.
             has_predictions: Whether to read its predictions, too.
         """
-        return _read(self.folder / config.id, has_predictions=has_predictions)
+        return self.read_id(config.id, has_predictions=has_predictions)
+
+    def read_id(self, name: str, *, has_predictions: bool = False) -> Run:
+        """A run by its id.
+
+        Args:
+            name: The id.
+            has_predictions: Whether to read its predictions, too.
+        """
+        folder = self.folder / name
+        if not (folder / _RUN).is_file():
+            raise FileNotFoundError(
+                f"run {name} is not in {self.folder}; run oddkout compare again to perform it"
+            )
+        return _read(folder, has_predictions=has_predictions)
 
     def runs(self, *, has_predictions: bool = False) -> list[Run]:
         """All runs, in the order of their ids.
@@ -181,6 +196,8 @@ def _read(place: Path, *, has_predictions: bool) -> Run:
                 np.load(stream, allow_pickle=False) as arrays,
             ):
                 run.logits, run.labels = arrays["logits"], arrays["labels"]
+                if "fold_logits" in arrays:
+                    run.fold_logits, run.fold_labels = arrays["fold_logits"], arrays["fold_labels"]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(
                 f"{place / _PREDICTIONS} does not hold the predictions of its run ({error}); "

@@ -1,34 +1,90 @@
-"""The winner of a comparison, to train with."""
+"""Train the winner of a comparison."""
 
+from dataclasses import fields
 from pathlib import Path
 
 from oddkout.comparing.config import RunConfig
-from oddkout.comparing.duels import comparisons_in, titles
-from oddkout.comparing.store import RunStore
+from oddkout.comparing.fingerprint import fingerprint
+from oddkout.comparing.saved import load_comparison
 from oddkout.data import KNOWN
+from oddkout.fitting.classifier import Classifier
+from oddkout.fitting.fit import fit
+from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.training import Progress
 
 
-def winning_config(folder: str | Path, *, data: str) -> RunConfig:
-    """Config of the method whose probabilities were best: lowest mean NLL, tempered out of fold.
+def fit_winner(
+    folder: str | Path,
+    source: str | Path,
+    *,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+) -> Classifier:
+    """Fit the method with the lowest out-of-fold NLL, as it was compared.
+
+    Data, recipe and learning rate are those of the comparison: with a seed of the comparison this
+    is the very classifier that was measured.
 
     Args:
-        folder: The runs of ``compare``.
-        data: The data to train on, by name or path; it says which comparison is meant, if there
-            are several.
+        folder: The folder that ``compare`` wrote to.
+        source: The data that were compared, by name or path.
+        seed: Key of all randomness.
+        checkpoint: File that keeps the state of the final training.
+        progress: Called with the rows of the learning curves.
     """
-    comparisons = [one for one in comparisons_in(RunStore(folder).runs()) if one.methods]
-    if not comparisons:
-        raise ValueError(f"{folder} holds no comparison with a method that ended well")
-    if len(comparisons) > 1:
-        name = data if data in KNOWN else str(Path(data).absolute())
-        meant = [one for one in comparisons if one.runs[0].config.data == name]
-        if len(meant) != 1:
-            listed = "; ".join(titles(comparisons))
-            raise ValueError(
-                f"{folder} holds {len(comparisons)} comparisons ({listed}), {len(meant)} of them "
-                f"of {data}; give a folder with one"
-            )
-        comparisons = meant
-    [comparison] = comparisons
-    best = comparison.best("nll", is_tempered=True)
-    return comparison.by_method[best][0].config
+    config = winning_config(folder, source=source)
+    recipe = {part.name: getattr(config, part.name) for part in fields(Recipe)}
+    rate = recipe.pop("learning_rate")
+    return fit(
+        str(source),
+        method=config.method,
+        k=config.k,
+        head=config.head,
+        recipe=recipe,
+        learning_rates=[rate],
+        folds=config.folds,
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
+        target=config.target,
+        test=config.test,
+        test_size=config.test_size,
+        image_size=config.image_size,
+        categorical=config.categorical,
+        distribution=config.distribution,
+        train_examples=config.train_examples,
+    )
+
+
+def winning_config(folder: str | Path, *, source: str | Path) -> RunConfig:
+    """Config of the winner of a comparison.
+
+    Args:
+        folder: The folder that ``compare`` wrote to.
+        source: The data that were compared, by name or path.
+    """
+    comparison = load_comparison(folder)
+    config = comparison.setting
+    is_same = (
+        config.data == str(source)
+        if config.data in KNOWN or str(source) in KNOWN
+        else config.fingerprint.split("-")[0] == fingerprint(_existing(source))
+    )
+    if not is_same:
+        raise ValueError(
+            f"{folder} compares methods on {config.data}, got {source}, which holds other data; "
+            "give the data that were compared, or compare on these"
+        )
+    winner = comparison.winner
+    if winner is None:
+        reason = "every method failed" if not comparison.methods else "it has no folds to choose by"
+        raise ValueError(f"the comparison in {folder} has no winner: {reason}; compare again")
+    return comparison.by_method[winner][0].config
+
+
+def _existing(source: str | Path) -> Path:
+    """The path, or raise if nothing is there."""
+    if not Path(source).exists():
+        raise FileNotFoundError(f"there is no file or folder {source}; check the path")
+    return Path(source)

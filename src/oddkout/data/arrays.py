@@ -1,7 +1,7 @@
 """What every source of data becomes: training and test arrays with class names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,28 +13,28 @@ from torch import Tensor
 
 @runtime_checkable
 class ExampleArray(Protocol):
-    """An array of examples, or what is indexed like one and decodes what it is asked for."""
+    """An array of examples, or anything that is indexed like one and decodes on demand."""
 
     def __len__(self) -> int: ...
 
     def __getitem__(self, index: Any) -> Any: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Data:
     """A data set for classification, checked and split.
 
     Attributes:
         name: What it is called in reports.
-        x_train: Training examples: images as bytes (examples, height, width[, 3]), or features
-            as float32 (examples, features); too many images are decoded as they are asked for.
+        x_train: Training examples: images (examples, height, width[, channels]) or features
+            (examples, features). Large sets of image files are decoded when they are indexed.
         y_train: Their classes, positions in ``classes``.
-        x_test: Test examples, likewise.
+        x_test: Test examples, likewise; there may be none.
         y_test: Their classes.
         classes: Names of the classes.
-        notes: What a user should know of how the data were read, a sentence each.
-        encoder: For tables, the ``TableEncoder`` that learned of the training part how to turn
-            columns into numbers.
+        notes: What a user should know about how the data were read, a sentence each.
+        encoder: For tables, the ``TableEncoder`` that was fitted to the training part.
+        is_encoded: Whether features are standardised already, as those of a table are.
     """
 
     name: str
@@ -44,18 +44,26 @@ class Data:
     y_test: Int64[ndarray, " test"]
     classes: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    encoder: Any = field(default=None, repr=False)
+    encoder: Any = None
+    is_encoded: bool = False
 
     def __post_init__(self) -> None:
-        for part, x, y in (
-            ("training", self.x_train, self.y_train),
-            ("test", self.x_test, self.y_test),
+        for part, x, y, least in (
+            ("training", self.x_train, self.y_train, 1),
+            ("test", self.x_test, self.y_test, 0),
         ):
-            if len(x) != len(y) or len(y) == 0:
+            if len(x) != len(y) or len(y) < least:
                 raise ValueError(
-                    f"the {part} part of {self.name} must hold at least one example and a label "
-                    f"for each, got {len(x)} examples and {len(y)} labels"
+                    f"the {part} part of {self.name} must hold "
+                    f"{'at least one example and ' if least else ''}a label for each example, got "
+                    f"{len(x)} examples and {len(y)} labels"
                 )
+
+    def __repr__(self) -> str:
+        return (
+            f"Data({self.name!r}: {len(self.y_train):,} training and {len(self.y_test):,} test "
+            f"examples, {len(self.classes)} classes)"
+        )
 
     @property
     def class_sizes(self) -> list[int]:
@@ -67,23 +75,29 @@ class Data:
 def as_tensor(x: Any) -> Float32[Tensor, "..."]:
     """Examples as a float32 tensor, as models take them.
 
-    Images in bytes become (examples, channels, height, width) in [0, 1]; anything else keeps its
-    shape.
+    Images become (examples, channels, height, width); bytes are scaled to [0, 1]. The channels of
+    an array of four axes are its last axis if that has at most 4 entries and the second has more.
+    Anything else keeps its shape.
 
     Args:
-        x: Images of shape (examples, height, width) or (examples, height, width, 3) in bytes, or
-            any array of numbers.
+        x: Images of shape (examples, height, width), (examples, height, width, channels) or
+            (examples, channels, height, width), or any other array of numbers.
 
     Example:
         >>> as_tensor(np.full((2, 28, 28), 255, dtype=np.uint8)).shape
         torch.Size([2, 1, 28, 28])
     """
     array = np.asarray(x)
-    if array.dtype != np.uint8 or array.ndim not in (3, 4):
-        return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
-    images = torch.from_numpy(np.ascontiguousarray(array))
-    images = images.unsqueeze(1) if images.ndim == 3 else images.permute(0, 3, 1, 2).contiguous()
-    return images.to(torch.float32).div_(255)
+    is_image = array.ndim in (3, 4)
+    is_bytes = is_image and array.dtype == np.uint8
+    if not is_bytes:
+        array = array.astype(np.float32, copy=False)
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    if array.ndim == 3:
+        tensor = tensor.unsqueeze(1)
+    elif array.ndim == 4 and array.shape[3] <= 4 < array.shape[1]:
+        tensor = tensor.permute(0, 3, 1, 2).contiguous()
+    return tensor.to(torch.float32).div_(255) if is_bytes else tensor
 
 
 def encoded_labels(

@@ -1,167 +1,193 @@
-"""Any source of data, by name or by path, as checked arrays with class names."""
+"""Any source of data as checked arrays with class names, split into training and test part."""
 
 from collections.abc import Collection
-from difflib import get_close_matches
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from oddkout.checks import Number, few
 from oddkout.data.arrays import Data, encoded_labels
 from oddkout.data.catalogue import KNOWN
-from oddkout.data.images import ImageFiles, read_image_folder
+from oddkout.data.images import ImageFiles
 from oddkout.data.known import load_known
-from oddkout.data.npz import read_npz
-from oddkout.data.splits import split
-from oddkout.data.table import TableEncoder, read_table
+from oddkout.data.sources import DataSource, SourcePart, is_frame, read_source
+from oddkout.data.splits import last_split, split, subset
+from oddkout.data.table import TableEncoder
+
+# Classes of the training part: all of its examples, or a subset.
+TrainingPart = Literal["all", "uniform", "heavy-tailed"]
+
+# The data sets of the paper, which keeps the last fifth of their training data for validation.
+_PAPER_DATA = frozenset(KNOWN) - {"digits"}
 
 
 def load_data(
-    source: str | Path,
+    source: DataSource,
     *,
     target: str | None = None,
-    test: str | Path | None = None,
+    test: DataSource = None,
     test_size: Number = 0.2,
     image_size: int | None = None,
     categorical: Collection[str] = (),
+    distribution: TrainingPart = "all",
+    train_examples: int | None = None,
     data_dir: str | Path | None = None,
     seed: int = 0,
 ) -> Data:
     """Load a data set, split into training and test part.
 
     Args:
-        source: A known name (``digits``, ``mnist``, ``fashion_mnist``, ``cifar10``, ``cifar100``)
-            or a path: ``.npz``, ``.csv``, ``.parquet``, or a folder of images per class.
+        source: A known name (``digits``, ``mnist``, ``fashion_mnist``, ``cifar10``, ``cifar100``);
+            a path: ``.npz``, ``.csv``, ``.parquet``, or a folder of images per class; a pandas
+            frame; or a pair (examples, labels) of arrays or of a frame and labels. Loaded data are
+            returned as they are.
         target: For tables, the column that holds the class.
-        test: A separate test file or folder of the same kind.
-        test_size: Without one, the share of every class that is kept for the test.
+        test: A separate test part of the same kind.
+        test_size: Without one, the share of every class that is kept for the test; 0 for none.
         image_size: For folders, height and width to scale every image to.
-        categorical: For tables, columns of numbers to take as categories.
+        categorical: For tables, columns of numbers to treat as categories.
+        distribution: Which training examples to use: ``"all"``, or a subset with the given
+            distribution of classes, see ``subset``. Subsets of the paper's data sets are drawn
+            from the first four fifths, as in the paper.
+        train_examples: Size of the subset.
         data_dir: Where to look for a known data set first.
-        seed: Key of the split.
+        seed: Key of the split and of the subset.
 
     Example:
         >>> data = load_data("digits")
         >>> data.x_train.shape, len(data.classes)
         ((1347, 8, 8), 10)
     """
-    path = Path(source)
-    if str(source) in KNOWN:
+    data = load_everything(
+        source,
+        target=target,
+        test=test,
+        test_size=test_size,
+        image_size=image_size,
+        categorical=categorical,
+        data_dir=data_dir,
+        seed=seed,
+    )
+    return training_subset(
+        data, source, distribution=distribution, examples=train_examples, seed=seed
+    )
+
+
+def training_subset(
+    data: Data,
+    source: DataSource,
+    *,
+    distribution: TrainingPart,
+    examples: int | None,
+    seed: int,
+) -> Data:
+    """The data with a subset of their training part.
+
+    Args:
+        data: The data.
+        source: Where they came from.
+        distribution: Which training examples to use, see ``load_data``.
+        examples: Size of the subset.
+        seed: Key of the subset.
+    """
+    if (distribution == "all") != (examples is None):
+        raise ValueError(
+            "train_examples is the size of a subset, so it goes together with distribution "
+            f"'uniform' or 'heavy-tailed', got {distribution=} and train_examples={examples}"
+        )
+    if distribution == "all":
+        return data
+    candidates = np.arange(len(data.y_train))
+    if isinstance(source, str) and source in _PAPER_DATA:
+        candidates, _ = last_split(len(data.y_train))
+    labels = data.y_train[candidates]
+    chosen = candidates[subset(labels, examples=examples, distribution=distribution, seed=seed)]
+    return replace(data, x_train=np.asarray(data.x_train[chosen]), y_train=data.y_train[chosen])
+
+
+def load_everything(
+    source: DataSource,
+    *,
+    target: str | None = None,
+    test: DataSource = None,
+    test_size: Number = 0.2,
+    image_size: int | None = None,
+    categorical: Collection[str] = (),
+    data_dir: str | Path | None = None,
+    seed: int = 0,
+) -> Data:
+    """Load a data set with all training examples; the arguments are those of ``load_data``."""
+    if isinstance(source, Data):
+        return source
+    if isinstance(source, str) and source in KNOWN:
         if test is not None:
             raise ValueError(
                 f"{source} has its own test part, got test={str(test)!r}; leave it out"
             )
-        return load_known(KNOWN[str(source)], None if data_dir is None else Path(data_dir))
-    if path.suffix == ".npz" and path.is_file():
-        return _load_npz(path, test, test_size, seed)
-    if path.suffix in (".csv", ".parquet") and path.is_file():
-        return _load_table(path, test, test_size, seed, target, categorical)
-    if path.is_dir():
-        return _load_images(path, test, test_size, seed, image_size)
-    if path.is_file():
-        raise ValueError(
-            f"data must be .npz, .csv, .parquet or a folder of images per class, got {source}; "
-            "convert it to one of these"
-        )
-    close = get_close_matches(str(source), KNOWN, n=1)
-    raise FileNotFoundError(
-        f"there is no file {source} and no data set of that name; "
-        + (f"did you mean {close[0]}?" if close else f"known are {', '.join(KNOWN)}")
-    )
-
-
-def _load_npz(path: Path, test: str | Path | None, test_size: Number, seed: int) -> Data:
-    arrays = read_npz(path)
-    suffix = "_train" if "x_train" in arrays else ""
-    x, (y, classes) = arrays[f"x{suffix}"], encoded_labels(arrays[f"y{suffix}"], name=f"{path}: y")
+        return load_known(KNOWN[source], None if data_dir is None else Path(data_dir))
+    part = read_source(source, target, image_size)
+    y, classes = encoded_labels(part.labels, name=part.called)
     notes: tuple[str, ...] = ()
-    if test is not None or "x_test" in arrays:
-        held = arrays if test is None else read_npz(Path(test))
-        part = "_test" if "x_test" in held else ""
-        x_test, y_test = held[f"x{part}"], held[f"y{part}"]
-        if x_test.shape[1:] != x.shape[1:]:
-            raise ValueError(
-                f"test examples must have the shape of training ones, {x.shape[1:]}, got "
-                f"{x_test.shape[1:]}"
-            )
-        y_test, _ = encoded_labels(y_test, classes, name=f"{test or path}: y_test")
+    held = part.test if test is None else read_source(test, target, image_size, is_test=True)
+    x = part.x
+    if held is not None:
+        _refuse_other_shape(part, held)
+        x_test, (y_test, _) = held.x, encoded_labels(held.labels, classes, name=held.called)
+    elif test_size == 0:
+        x_test, y_test = x.iloc[:0] if is_frame(x) else x[:0], y[:0]
     else:
         first, second, notes = _split(y, classes, test_size, seed)
-        x, x_test, y, y_test = x[first], x[second], y[first], y[second]
+        x, x_test, y, y_test = _chosen(x, first), _chosen(x, second), y[first], y[second]
+    encoder = None
+    if is_frame(x):
+        encoder = TableEncoder(x, categorical=categorical)
+        notes += _table_notes(encoder, x_test)
+        x, x_test = encoder.encode(x), encoder.encode(x_test)
     return Data(
-        name=path.stem,
+        name=part.name,
         x_train=x,
         y_train=y,
         x_test=x_test,
         y_test=y_test,
         classes=classes,
         notes=notes,
+        encoder=encoder,
+        is_encoded=encoder is not None or part.is_encoded,
     )
 
 
-def _load_table(
-    path: Path,
-    test: str | Path | None,
-    test_size: Number,
-    seed: int,
-    target: str | None,
-    categorical: Collection[str],
-) -> Data:
-    frame, labels = read_table(path, target=target)
-    y, classes = encoded_labels(labels, name=f"{target!r} of {path}")
+def _table_notes(encoder: TableEncoder, test_frame: Any) -> tuple[str, ...]:
+    """What a user should know about the columns of a table."""
     notes: tuple[str, ...] = ()
-    if test is None:
-        first, second, notes = _split(y, classes, test_size, seed)
-        test_frame, y_test, frame, y = frame.iloc[second], y[second], frame.iloc[first], y[first]
-    else:
-        test_frame, labels = read_table(Path(test), target=target)
-        y_test, _ = encoded_labels(labels, classes, name=f"{target!r} of {test}")
-    encoder = TableEncoder(frame, categorical=categorical)
     if encoder.missing:
         cells = sum(encoder.missing.values())
         notes += (f"{cells} missing cells were imputed, in columns {few(list(encoder.missing))}",)
     if extra := [name for name in test_frame.columns if name not in encoder.columns]:
-        notes += (f"columns {few(extra)} of the test file are not in the training file: ignored",)
-    return Data(
-        name=path.stem,
-        x_train=encoder.encode(frame),
-        y_train=y,
-        x_test=encoder.encode(test_frame),
-        y_test=y_test,
-        classes=classes,
-        notes=notes,
-        encoder=encoder,
-    )
+        notes += (f"columns {few(extra)} of the test part are not in the training part: ignored",)
+    return notes
 
 
-def _load_images(
-    folder: Path, test: str | Path | None, test_size: Number, seed: int, image_size: int | None
-) -> Data:
-    images, labels = read_image_folder(folder, image_size=image_size)
-    y, classes = encoded_labels(labels, name=f"the folders of {folder}")
-    notes: tuple[str, ...] = ()
-    if test is None:
-        first, second, notes = _split(y, classes, test_size, seed)
-        test_images, y_test = _chosen(images, second), y[second]
-        images, y = _chosen(images, first), y[first]
-    else:
-        test_images, labels = read_image_folder(Path(test), image_size=image_size)
-        y_test, _ = encoded_labels(labels, classes, name=f"the folders of {test}")
-    return Data(
-        name=folder.name,
-        x_train=images,
-        y_train=y,
-        x_test=test_images,
-        y_test=y_test,
-        classes=classes,
-        notes=notes,
-    )
+def _refuse_other_shape(train: SourcePart, test: SourcePart) -> None:
+    """Raise unless both parts are of the same kind, and arrays of the same shape."""
+    if is_frame(train.x) != is_frame(test.x):
+        raise ValueError(
+            f"the test part must be of the kind of the training part, got {train.called} and "
+            f"{test.called}"
+        )
+    shapes = [part.x.shape[1:] for part in (train, test) if isinstance(part.x, np.ndarray)]
+    if len(shapes) == 2 and shapes[0] != shapes[1]:
+        raise ValueError(
+            f"test examples must have the shape of training ones, {shapes[0]}, got {shapes[1]}"
+        )
 
 
-def _chosen(images: Any, index: Any) -> Any:
-    """Some of the images, without decoding those that are still files."""
-    return images.subset(index) if isinstance(images, ImageFiles) else images[index]
+def _chosen(x: Any, index: Any) -> Any:
+    """Some of the examples, without decoding image files."""
+    if is_frame(x):
+        return x.iloc[index]
+    return x.subset(index) if isinstance(x, ImageFiles) else x[index]
 
 
 def _split(

@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +16,33 @@ from oddkout.checks import few
 MISSING = "(missing)"
 
 
-def read_table(path: Path, *, target: str | None) -> tuple[Any, Shaped[ndarray, "..."]]:
-    """Read the feature columns of a table, as a pandas frame, and its labels.
+def features_and_labels(
+    frame: Any, *, target: str | None, source: str | Path
+) -> tuple[Any, Shaped[ndarray, "..."]]:
+    """Split a table into its feature columns and its labels.
 
     Args:
-        path: A ``.csv`` or ``.parquet`` file.
+        frame: A pandas frame.
         target: Name of the column that holds the class.
+        source: What to call the table in an error.
     """
-    frame = read_frame(path, target)
     columns = [str(column) for column in frame.columns]
     if target is None or target not in columns:
-        came = "none was named" if target is None else f"{target!r} is not there"
+        given = "none was named" if target is None else f"{target!r} is not there"
+        close = get_close_matches(target or "", columns, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"its columns are {few(columns)}"
         raise ValueError(
-            f"the column of {path} that holds the class must be named, but {came}; pass "
-            f"--target with one of {few(columns)}"
+            f"the column of {source} that holds the class must be named, but {given}; pass "
+            f"--target: {hint}"
         )
     if len(set(columns)) < len(columns):
-        raise ValueError(f"{path} must name every column once, got {few(columns)}")
+        raise ValueError(f"{source} must name every column once, got {few(columns)}")
     if len(frame) == 0:
-        raise ValueError(f"{path} must hold at least one row under its header, got none")
+        raise ValueError(f"{source} must hold at least one row under its header, got none")
     if len(columns) == 1:
-        raise ValueError(f"{path} must hold features beside {target!r}, got no other column")
-    frame.columns = columns
-    return frame.drop(columns=target), _labels(path, target, frame[target])
+        raise ValueError(f"{source} must hold features beside {target!r}, got no other column")
+    named = frame.set_axis(columns, axis=1)
+    return named.drop(columns=target), _labels(source, target, named[target])
 
 
 class TableEncoder:
@@ -196,7 +201,7 @@ def read_frame(path: Path, target: str | None = None) -> Any:
         raise ValueError(f"{path} cannot be read as a table ({reason}); check the file") from None
 
 
-def _labels(path: Path, target: str, column: Any) -> Shaped[ndarray, "..."]:
+def _labels(path: str | Path, target: str, column: Any) -> Shaped[ndarray, "..."]:
     """The target as integers if it holds nothing else, as text otherwise."""
     if column.isna().any():
         raise ValueError(

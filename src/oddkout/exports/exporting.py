@@ -137,7 +137,7 @@ def _facts(classifier: Classifier, graph: ProbabilityGraph, format: str) -> dict
         "format": format,
         **opset,
         "classes": list(classifier.classes),
-        "prior": graph.prior.tolist(),
+        "prior": list(graph.prior),
         "train_prior": list(classifier.prior),
         "temperature": classifier.temperature,
         "method": classifier.method,

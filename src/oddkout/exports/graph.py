@@ -10,10 +10,10 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from oddkout.calibrators import PriorCorrection
 from oddkout.exports.raw import raw_input
 from oddkout.fitting.classifier import Classifier
 from oddkout.models import NAMES
+from oddkout.prior import requested_prior
 
 # Examples to trace with; they stand for any number, which one alone would not.
 _EXAMPLES = 2
@@ -37,16 +37,15 @@ class ProbabilityGraph(nn.Module):
         super().__init__()
         self.model = copy.deepcopy(classifier.model).cpu()
         shape = (1, -1) + (1,) * (len(classifier.shape) - 1)
-        self.register_buffer("mean", torch.tensor(classifier.mean).view(shape))
-        self.register_buffer("deviation", torch.tensor(classifier.deviation).view(shape))
+        scaling = classifier.standardisation
+        self.register_buffer("mean", torch.tensor(scaling.mean).view(shape))
+        self.register_buffer("deviation", torch.tensor(scaling.deviation).view(shape))
         self.raw = raw_input(classifier, mean=self.mean, deviation=self.deviation)
         self.register_buffer("temperature", torch.tensor(classifier.temperature))
-        wanted = classifier.prior if prior is None else prior
-        correction = PriorCorrection(wanted, train_prior=classifier.prior)
-        self.prior = correction.prior
-        # What the correction adds to logits of 0 is all that it does.
+        self.prior = requested_prior("train" if prior is None else prior, train=classifier.prior)
+        # The ledger is linear: logits over the temperature, plus what it makes of logits of 0.
         zeros = torch.zeros(1, len(classifier.classes), dtype=torch.float64)
-        self.register_buffer("shift", correction(zeros).to(torch.float32))
+        self.register_buffer("shift", classifier.ledger.logits(zeros, prior=prior).float())
         self.eval()
 
     def forward(self, *inputs: Shaped[Tensor, "..."]) -> Float[Tensor, "examples classes"]:

@@ -1,4 +1,4 @@
-"""The C library's allocator, told to keep what a step frees for the next one."""
+"""Make the C library's allocator keep freed memory for the next training step."""
 
 import ctypes
 

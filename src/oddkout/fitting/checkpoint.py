@@ -1,4 +1,4 @@
-"""The state of a training run in one file, written whole or not at all."""
+"""The state of a training in one file, written completely or not at all."""
 
 import json
 from pathlib import Path
@@ -17,9 +17,8 @@ def save_checkpoint(
     model: nn.Module,
     optimiser: torch.optim.Optimizer,
     average: nn.Module | None,
-    best: dict[str, Tensor],
 ) -> None:
-    """Write all that training needs to go on; an earlier checkpoint is replaced at once.
+    """Write all that training needs to resume; an earlier checkpoint is replaced at once.
 
     Args:
         path: The file.
@@ -28,14 +27,12 @@ def save_checkpoint(
         model: The model.
         optimiser: Its optimiser.
         average: The moving average of its weights, if there is one.
-        best: The best state so far, if there is one.
     """
     from safetensors.torch import save_file
 
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     if average is not None:
         tensors |= {f"average.{name}": value for name, value in average.state_dict().items()}
-    tensors |= {f"best.{name}": value for name, value in best.items()}
     for number, state in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{number}.{key}": value for key, value in state.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,12 +44,12 @@ def save_checkpoint(
 
 def load_checkpoint(
     path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, average: nn.Module | None
-) -> tuple[int, list[dict[str, Number]], dict[str, Tensor]]:
-    """Put a state back; return the number of updates done, the log, and the best state.
+) -> tuple[int, list[dict[str, Number]]]:
+    """Restore a state; return the number of updates done and the log.
 
     Args:
         path: The file.
-        model: The model to put it into.
+        model: The model to restore.
         optimiser: Its optimiser.
         average: The moving average of its weights, if there is one.
     """
@@ -77,11 +74,11 @@ def load_checkpoint(
         number, key = name.split(".", 1)
         state.setdefault(int(number), {})[key] = value
     optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
-    return update, log, _under(tensors, "best.")
+    return update, log
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors whose names begin so, without it."""
+    """The tensors whose names begin with the prefix, by the rest of their names."""
     return {
         name.removeprefix(prefix): value
         for name, value in tensors.items()

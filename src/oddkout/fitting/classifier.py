@@ -1,4 +1,4 @@
-"""A trained classifier on disk: weights and a card, no pickle, no code."""
+"""A trained classifier, in memory and on disk: weights and a card, no pickle, no code."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,34 +12,34 @@ from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor, nn
 
-from oddkout.calibrators import PriorCorrection, TemperatureScaling
-from oddkout.data import as_tensor
+from oddkout.checks import finite_logits
+from oddkout.data.sources import is_frame
 from oddkout.data.table import TableEncoder
+from oddkout.evaluation import Evaluation
+from oddkout.fitting.preparation import Standardisation
 from oddkout.fitting.training import predict_logits
 from oddkout.models import NAMES, build_model
+from oddkout.prior import PriorLedger
 
 _WEIGHTS, _CARD = "model.safetensors", "card.json"
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(kw_only=True)
 class Classifier:
-    """A trained classifier with all that is needed to use it and to judge it.
+    """A trained classifier with everything that is needed to use it and to judge it.
 
     Attributes:
         model: The network, in evaluation mode.
         network: Its name for ``build_model``.
         shape: Shape of one example as the network takes it.
         classes: Names of the classes, in the order of the logits.
-        method: Name of the method it was trained by.
-        prior: Class frequencies that its probabilities assume: equal ones after balanced training,
-            those of the training data otherwise.
-        temperature: What its logits are divided by.
-        mean: What is taken off its inputs, per channel of images; none for tables, which their
-            encoder standardises.
-        deviation: What they are then divided by.
+        method: Name of the method it was trained with.
+        ledger: Which class frequencies its logits and probabilities are for, and its temperature.
+        standardisation: How inputs are scaled; the encoder of a table does it for tables.
         encoder: For tables, how columns become numbers.
-        details: Whatever else the card says: metrics with intervals, settings, versions.
+        details: Everything else on the card: metrics with intervals, settings, versions.
+        evaluation: How good its probabilities for the test part are, right after it was fitted.
     """
 
     model: nn.Module
@@ -47,12 +47,60 @@ class Classifier:
     shape: tuple[int, ...]
     classes: tuple[str, ...]
     method: str
-    prior: tuple[float, ...]
-    temperature: float = 1.0
-    mean: tuple[float, ...] = (0.0,)
-    deviation: tuple[float, ...] = (1.0,)
+    ledger: PriorLedger
+    standardisation: Standardisation = field(default_factory=Standardisation)
     encoder: TableEncoder | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    evaluation: Evaluation | None = field(default=None, repr=False)
+
+    @property
+    def prior(self) -> tuple[float, ...]:
+        """Class frequencies that its probabilities are for."""
+        return self.ledger.stated
+
+    @property
+    def temperature(self) -> float:
+        """What its logits are divided by."""
+        return float(self.ledger.temperature)
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """Everything but the weights as plain values, as ``card.json`` holds it."""
+        return {
+            "format": _FORMAT,
+            "network": self.network,
+            "shape": list(self.shape),
+            "classes": list(self.classes),
+            "method": self.method,
+            "prior": list(self.ledger.stated),
+            "assumed_prior": list(self.ledger.assumed),
+            "temperature": self.temperature,
+            "mean": list(self.standardisation.mean),
+            "deviation": list(self.standardisation.deviation),
+            "encoder": None if self.encoder is None else self.encoder.to_dict(),
+            "details": self.details,
+        }
+
+    def predict_logits(
+        self, x: Any, *, prior: Sequence[float] | None = None
+    ) -> Float[Tensor, "examples classes"]:
+        """Logits whose softmax is the prediction.
+
+        Args:
+            x: Examples as they were trained on: images, rows of features, or for a table a pandas
+                frame with its columns.
+            prior: Class frequencies where the classifier is used, in the order of ``classes``;
+                those of the card if not given.
+        """
+        if self.encoder is not None and is_frame(x):
+            x = self.encoder.encode(x)
+        inputs = self.standardisation(np.asarray(x))
+        if tuple(inputs.shape[1:]) != self.shape:
+            raise ValueError(
+                f"examples must have the shape that the classifier was trained on, {self.shape}, "
+                f"got {tuple(inputs.shape[1:])}; scale images to it, or pass the same columns"
+            )
+        return self.ledger.logits(predict_logits(self.model, inputs), prior=prior)
 
     def predict_proba(
         self, x: Any, *, prior: Sequence[float] | None = None
@@ -60,28 +108,16 @@ class Classifier:
         """Probabilities of the classes.
 
         Args:
-            x: Examples as they were trained on: images in bytes, rows of features, or for a table
-                a pandas frame with its columns.
-            prior: Class frequencies where the classifier is used, in the order of ``classes``; the
-                ones it was trained for if not given.
+            x: Examples, see ``predict_logits``.
+            prior: Class frequencies where the classifier is used, in the order of ``classes``;
+                those of the card if not given.
         """
-        if self.encoder is not None and hasattr(x, "columns"):
-            x = self.encoder.encode(x)
-        inputs = as_tensor(x)
-        if tuple(inputs.shape[1:]) != self.shape:
-            raise ValueError(
-                f"examples must have the shape that the classifier was trained on, {self.shape}, "
-                f"got {tuple(inputs.shape[1:])}; scale images to it, or pass the same columns"
-            )
-        inputs = standardised(inputs, mean=self.mean, deviation=self.deviation)
-        logits = predict_logits(self.model, inputs).double()
-        scaled = TemperatureScaling(self.temperature)(logits)
-        corrected = PriorCorrection(self.prior if prior is None else prior, train_prior=self.prior)
-        probs: Float[ndarray, "examples classes"] = corrected.predict_proba(scaled.numpy())
+        logits = finite_logits(self.predict_logits(x, prior=prior))
+        probs: Float[ndarray, "examples classes"] = logits.double().softmax(dim=1).numpy()
         return probs
 
     def save(self, folder: str | Path) -> Path:
-        """Write the classifier into a folder of its own, whole or not at all.
+        """Write the classifier into a folder of its own, completely or not at all.
 
         Args:
             folder: The folder; it must not exist yet, or hold a classifier.
@@ -93,20 +129,7 @@ class Classifier:
             raise ValueError(
                 f"{folder} holds something that is no classifier; choose another folder"
             )
-        card = {
-            "format": _FORMAT,
-            "network": self.network,
-            "shape": list(self.shape),
-            "classes": list(self.classes),
-            "method": self.method,
-            "prior": list(self.prior),
-            "temperature": self.temperature,
-            "mean": list(self.mean),
-            "deviation": list(self.deviation),
-            "encoder": None if self.encoder is None else self.encoder.to_dict(),
-            "details": self.details,
-        }
-        text = json.dumps(card, indent=2, allow_nan=False)
+        text = json.dumps(self.card, indent=2, allow_nan=False)
         folder.mkdir(parents=True, exist_ok=True)
         weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
         save_file(weights, folder / f"{_WEIGHTS}.tmp")
@@ -148,27 +171,15 @@ class Classifier:
             shape=shape,
             classes=classes,
             method=card["method"],
-            prior=tuple(card["prior"]),
-            temperature=card["temperature"],
-            mean=tuple(card["mean"]),
-            deviation=tuple(card["deviation"]),
+            ledger=PriorLedger(
+                assumed=tuple(card["assumed_prior"]),
+                stated=tuple(card["prior"]),
+                temperature=card["temperature"],
+            ),
+            standardisation=Standardisation(tuple(card["mean"]), tuple(card["deviation"])),
             encoder=None if encoder is None else TableEncoder.from_dict(encoder),
             details=card["details"],
         )
-
-
-def standardised(
-    x: Float[Tensor, "examples ..."], *, mean: Sequence[float], deviation: Sequence[float]
-) -> Float[Tensor, "examples ..."]:
-    """Inputs less their mean, divided by their deviation, one of each per channel or for all.
-
-    Args:
-        x: Inputs; the second axis of images are the channels.
-        mean: What to take off.
-        deviation: What to divide by.
-    """
-    shape = (1, -1) + (1,) * (x.ndim - 2)
-    return (x - torch.tensor(mean).view(shape)) / torch.tensor(deviation).view(shape)
 
 
 def _read_card(folder: Path) -> dict[str, Any]:
@@ -186,6 +197,7 @@ def _read_card(folder: Path) -> dict[str, Any]:
                 ("classes", list),
                 ("method", str),
                 ("prior", list),
+                ("assumed_prior", list),
                 ("temperature", float),
                 ("mean", list),
                 ("deviation", list),
@@ -194,7 +206,7 @@ def _read_card(folder: Path) -> dict[str, Any]:
         )
     except (ValueError, KeyError, TypeError):
         is_card = False
-    if not is_card or len(card["prior"]) != len(card["classes"]):
+    if not is_card or {len(card["prior"]), len(card["assumed_prior"])} != {len(card["classes"])}:
         raise ValueError(f"{path} is no card of a classifier that this version reads; train anew")
     return dict(card)
 

@@ -1,4 +1,4 @@
-"""Whether compiling a model repays: decided by the work of a run, never by a clock."""
+"""Whether compiling a model pays off, decided by the work of a run, never by a clock."""
 
 import copy
 import os

@@ -1,157 +1,204 @@
-"""One classifier from data to card: trained, calibrated as its method says, and evaluated."""
+"""``oko.fit``: one classifier from data to card, with all defaults."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from oddkout.calibrators import cross_fitted_temperature
-from oddkout.checks import Number
-from oddkout.data import Data, as_tensor, split
+from oddkout.checks import Number, at_least, one_of
+from oddkout.data import KNOWN, Data, load_data
+from oddkout.data.sources import DataSource
 from oddkout.evaluation import Evaluation, evaluate
-from oddkout.fitting.classifier import Classifier, standardised
+from oddkout.fitting.classifier import Classifier
+from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import chosen_method
-from oddkout.fitting.recipe import FOLDS, Recipe, folds_for, suited_to
+from oddkout.fitting.pipeline import Fitted, Population, fit_network
+from oddkout.fitting.preparation import Prepared, prepared
+from oddkout.fitting.recipe import LEARNING_RATES, Recipe, changed_recipe
 from oddkout.fitting.training import Progress
 from oddkout.version import versions
 
+# Bins of a calibration error, as in the paper.
+BINS = 10
 
-def fit_classifier(
-    data: Data,
+
+def fit(
+    source: DataSource,
     *,
     method: str = "oko",
     k: int | None = None,
     head: bool | None = None,
-    recipe: Recipe | None = None,
-    folds: int = 0,
-    validation_fraction: Number = 0.0,
+    recipe: Mapping[str, Any] | None = None,
+    learning_rates: Sequence[Number] = LEARNING_RATES,
+    folds: int = FOLDS,
+    calibrate: Literal["folds", "none"] = "folds",
     seed: int = 0,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
-) -> tuple[Classifier, Evaluation]:
-    """Train a classifier on the training part and evaluate it on the test part.
+    **reading: Any,
+) -> Classifier:
+    """Fit a classifier to the training part of a data set and evaluate it on the test part.
+
+    Networks of ``folds`` cross-validation folds choose the learning rate and fit the temperature;
+    the final network is trained on the whole training part. Probabilities are for the class
+    frequencies of the training part. For a known benchmark data set they are for equal classes,
+    as in the paper.
 
     Args:
-        data: The data.
+        source: Anything that ``load_data`` takes: a name, a path, a pandas frame, a pair (examples,
+            labels), or loaded data.
         method: Name of the method.
         k: Number of odd classes, for methods that draw sets; the method's own if not given.
         head: Whether there is an odd-class head; the method's own if not given.
-        recipe: How it is trained; as its number of examples asks for if not given.
-        folds: Number of folds for an out-of-fold temperature, each of which trains a model more;
-            0 for the temperature of the method. One that is to be fitted takes 5 unless data are
-            held out.
-        validation_fraction: Share of every class of the training part to hold out, to choose the
-            best state by; 0 trains on everything and keeps the last.
-        seed: Key of all randomness.
-        checkpoint: File to keep the state of training in.
-        progress: Called with every new row of the log.
+        recipe: Parts of ``Recipe`` to change, e.g. ``{"updates": 300}``; the others suit the
+            number of examples.
+        learning_rates: Candidates; the one with the lowest out-of-fold NLL is used.
+        folds: Number of folds; 0 for none, which needs a single learning rate.
+        calibrate: ``"folds"`` divides logits by the temperature fitted out of fold; ``"none"``
+            leaves them as the method prescribes.
+        seed: Key of all randomness, the split into training and test part included.
+        checkpoint: File that keeps the state of the final training.
+        progress: Called with the rows of the learning curves.
+        **reading: Further arguments of ``load_data``, such as ``target`` and ``test``.
+
+    Example:
+        >>> rows = np.random.default_rng(0).normal(size=(60, 3))
+        >>> few = {"updates": 20}
+        >>> classifier = fit((rows, rows[:, 0] > 0), recipe=few, learning_rates=[0.1], folds=0)
+        >>> classifier.predict_proba(rows[:2]).shape
+        (2, 2)
     """
-    recipe = recipe or Recipe(**suited_to(data.class_sizes))
-    how = chosen_method(method, k=k, head=head)
-    if folds and isinstance(how.temperature, float | int):
-        raise ValueError(
-            f"{method} has a temperature of its own, got folds={folds}; leave the folds out"
-        )
-    if how.temperature == "fit" and not validation_fraction:
-        folds = folds or FOLDS
-    if folds:
-        how = replace(how, temperature="none")
-    given = np.asarray(data.x_train[:])
-    x, y = as_tensor(given), torch.from_numpy(data.y_train)
-    is_image = x.ndim == 4
-    axes = (0, 2, 3)
-    mean = x.mean(dim=axes).tolist() if is_image else [0.0]
-    deviation = x.std(dim=axes).clamp_min(1e-6).tolist() if is_image else [1.0]
-    x = standardised(x, mean=mean, deviation=deviation)
-    validation = None
-    x_train, y_train = x, y
-    if validation_fraction:
-        first, second = split(data.y_train, fraction=validation_fraction, seed=seed)
-        validation = (x[second], y[second])
-        x_train, y_train = x[first], y[first]
-    trained = recipe.train(
-        x_train,
-        y_train,
-        method=how,
-        classes=len(data.classes),
-        validation=validation,
+    data = load_data(source, seed=seed, **reading)
+    return fit_data(
+        data,
+        population=default_population(source),
+        method=method,
+        k=k,
+        head=head,
+        recipe=recipe,
+        learning_rates=learning_rates,
+        folds=folds,
+        calibrate=calibrate,
         seed=seed,
         checkpoint=checkpoint,
         progress=progress,
     )
+
+
+def default_population(source: DataSource) -> Population:
+    """Where probabilities are judged: the training frequencies, or as in the paper."""
+    return "uniform" if isinstance(source, str) and source in KNOWN else "train"
+
+
+def fit_data(
+    data: Data,
+    *,
+    population: Population,
+    method: str,
+    k: int | None,
+    head: bool | None,
+    recipe: Mapping[str, Any] | None,
+    learning_rates: Sequence[Number],
+    folds: int,
+    calibrate: Literal["folds", "none"],
+    seed: int,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+) -> Classifier:
+    """Fit a classifier to loaded data; the other arguments are those of ``fit``."""
+    one_of("calibrate", calibrate, ("folds", "none"))
     if folds:
-        numbers = folds_for(y_train, folds=folds, seed=seed)
-        if numbers is None:
-            raise ValueError(
-                f"{folds} folds need so many examples of every class that each fold leaves two of "
-                "them, but a class has fewer; leave the folds out"
-            )
-        held_out = recipe.out_of_fold_logits(
-            x_train, y_train, folds=numbers, method=how, classes=len(data.classes), seed=seed
-        )
-        fit = cross_fitted_temperature(
-            held_out, y_train, folds=numbers, is_balanced=how.is_balanced
-        )
-        trained = replace(trained, calibrator=fit.calibrator)
+        at_least("folds, unless it is 0 for none,", folds, 2)
+    if not learning_rates:
+        raise ValueError("learning_rates must hold at least one rate, got none")
+    base = Recipe(**changed_recipe(data.class_sizes, recipe or {}))
+    ready = prepared(data)
+    fitted = fit_network(
+        ready,
+        method=chosen_method(method, k=k, head=head),
+        recipes=[replace(base, learning_rate=rate) for rate in sorted(set(learning_rates))],
+        folds=folds,
+        population=population,
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    ledger = fitted.as_trained if calibrate == "none" else fitted.calibrated
+    network = fitted.recipe.model
     classifier = Classifier(
-        model=trained.model,
-        network=recipe.model,
-        shape=tuple(x.shape[1:]),
+        model=fitted.model,
+        network=network if isinstance(network, str) else getattr(network, "__name__", "own"),
+        shape=tuple(ready.x.shape[1:]),
         classes=data.classes,
         method=method,
-        prior=_prior(y_train, len(data.classes), how.is_balanced),
-        temperature=trained.calibrator.temperature.item(),
-        mean=tuple(mean),
-        deviation=tuple(deviation),
+        ledger=ledger,
+        standardisation=ready.standardisation,
         encoder=data.encoder,
     )
-    logits = trained.predict_logits(
-        standardised(as_tensor(np.asarray(data.x_test[:])), mean=mean, deviation=deviation)
-    )
-    report = evaluate(
-        logits,
+    classifier.evaluation = evaluated(classifier, data)
+    classifier.details = _details(classifier, data, ready, fitted) | {
+        "prior": prior_sentence(population),
+        "settings": settings_of(fitted)
+        | {"folds": folds, "calibrate": calibrate, "learning_rates": sorted(set(learning_rates)),
+           "population": population, "seed": seed},
+    }  # fmt: skip
+    return classifier
+
+
+def prior_sentence(population: Population) -> str:
+    """What every output says about the class frequencies that probabilities are for."""
+    if population == "uniform":
+        return "probabilities are for equally frequent classes: uniform, as in the paper"
+    return "probabilities are for the class frequencies of the training data"
+
+
+def settings_of(fitted: Fitted) -> dict[str, Any]:
+    """How a network was trained, as plain values."""
+    recipe = asdict(fitted.recipe)
+    if not isinstance(recipe["model"], str):
+        recipe["model"] = getattr(recipe["model"], "__name__", "own")
+    return recipe | {"k": fitted.method.k, "head": fitted.method.head}
+
+
+def evaluated(classifier: Classifier, data: Data) -> Evaluation | None:
+    """How good the probabilities for the test part are; None without a test part."""
+    if len(data.y_test) < 2:
+        return None
+    return evaluate(
+        classifier.predict_logits(np.asarray(data.x_test[:])),
         data.y_test,
         classes=data.classes,
         # Head, middle and tail are groups of classes: two classes have none.
         train_labels=data.y_train if len(data.classes) > 2 else None,
+        bins=BINS,
     )
-    settings = asdict(recipe) | {
-        "k": how.k,
-        "head": how.head,
-        "folds": folds,
-        "validation_fraction": validation_fraction,
-        "seed": seed,
-    }
-    classifier.details = {
+
+
+def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Fitted) -> dict[str, Any]:
+    """What a card says beside what is needed to predict."""
+    evaluation = classifier.evaluation
+    return {
         "data": {
             "name": data.name,
-            "fingerprint": _fingerprint(x, y),
-            "examples": len(y),
-            "dtype": str(given.dtype),
+            "fingerprint": _fingerprint(ready),
+            "examples": len(ready.y),
+            "class_sizes": data.class_sizes,
+            "dtype": str(np.asarray(data.x_train[:1]).dtype),
         },
-        "settings": settings,
-        "test": report.to_dict(),
-        "log": trained.log,
+        "folds": None if fitted.scores is None else fitted.scores.metrics,
+        "test": None if evaluation is None else evaluation.to_dict(),
+        "notes": list(fitted.notes),
+        "log": fitted.log,
         "versions": versions(),
     }
-    return classifier, report
 
 
-def _prior(labels: Tensor, classes: int, is_balanced: bool) -> tuple[float, ...]:
-    """Class frequencies that a model trained on these labels predicts for."""
-    if is_balanced:
-        return (1 / classes,) * classes
-    counts = labels.bincount(minlength=classes).double().clamp_min(1)
-    return tuple((counts / counts.sum()).tolist())
-
-
-def _fingerprint(x: Any, y: Any) -> str:
-    """A hash of the training part, to tell whether two classifiers saw the same."""
+def _fingerprint(ready: Prepared) -> str:
+    """A hash of the training part, equal for classifiers that saw the same examples."""
     digest = blake2b(digest_size=16)
-    digest.update(np.ascontiguousarray(x.numpy()).tobytes())
-    digest.update(np.ascontiguousarray(y.numpy()).tobytes())
+    for part in (ready.x, ready.y):
+        digest.update(np.ascontiguousarray(part.numpy()).tobytes())
     return digest.hexdigest()

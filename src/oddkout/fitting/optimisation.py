@@ -1,58 +1,98 @@
-"""How weights move: the optimisers, and what changes as training goes on."""
+"""The optimiser of a training, its learning rate over time, and the weight of a second head."""
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from oddkout.checks import Number, one_of
 
-OPTIMISERS = ("sgd", "adamw")
+OptimiserName = Literal["sgd", "adamw"]
 
 
-def optimiser_for(
-    model: nn.Module, name: str, *, rate: Number, momentum: Number, weight_decay: Number
-) -> torch.optim.Optimizer:
-    """SGD with Nesterov momentum, or AdamW; matrices and kernels decay, biases and norms do not.
+@dataclass(frozen=True, kw_only=True)
+class Optimiser:
+    """How weights move.
 
-    Args:
-        model: The model whose weights it moves.
-        name: ``"sgd"`` or ``"adamw"``.
-        rate: Learning rate.
+    Attributes:
+        name: ``"sgd"``, with Nesterov momentum, or ``"adamw"``.
+        learning_rate: Highest learning rate: it rises linearly, then falls by a cosine to 0.
         momentum: Momentum of SGD.
-        weight_decay: L2 on weights of more than one axis.
+        weight_decay: L2 on weights, not on biases and normalisation layers.
+        warm_up: Share of the updates in which the learning rate rises.
+        clip_norm: Largest norm of the gradient.
+        clip_value: Largest absolute value of an entry of the gradient.
     """
-    one_of("optimiser", name, OPTIMISERS)
-    weights = [p for p in model.parameters() if p.ndim > 1]
-    others = [p for p in model.parameters() if p.ndim <= 1]
-    groups: list[dict[str, Any]] = [
-        {"params": weights, "weight_decay": float(weight_decay)},
-        {"params": others, "weight_decay": 0.0},
-    ]
-    # Fused: one pass over all weights instead of one for each of some ten operations.
-    if name == "adamw":
-        return torch.optim.AdamW(groups, lr=rate, fused=True)
-    return torch.optim.SGD(groups, lr=rate, momentum=momentum, nesterov=momentum > 0, fused=True)
+
+    name: OptimiserName = "sgd"
+    learning_rate: Number = 0.2
+    momentum: Number = 0.9
+    weight_decay: Number = 0.0
+    warm_up: Number = 0.05
+    clip_norm: Number | None = 1.0
+    clip_value: Number | None = None
+
+    def __post_init__(self) -> None:
+        one_of("optimiser", self.name, get_args(OptimiserName))
+
+    def of(self, model: nn.Module) -> torch.optim.Optimizer:
+        """PyTorch's optimiser of a model's weights."""
+        groups: list[dict[str, Any]] = [
+            {
+                "params": [p for p in model.parameters() if p.ndim > 1],
+                "weight_decay": float(self.weight_decay),
+            },
+            {"params": [p for p in model.parameters() if p.ndim <= 1], "weight_decay": 0.0},
+        ]
+        # Fused: one pass over all weights instead of one for each of some ten operations.
+        if self.name == "adamw":
+            return torch.optim.AdamW(groups, lr=self.learning_rate, fused=True)
+        return torch.optim.SGD(
+            groups,
+            lr=self.learning_rate,
+            momentum=self.momentum,
+            nesterov=self.momentum > 0,
+            fused=True,
+        )
+
+    def rate(self, done: float) -> float:
+        """Learning rate when a share of the updates is done.
+
+        Args:
+            done: Share of the updates, from 0 to 1.
+        """
+        if done < self.warm_up:
+            return self.learning_rate * ((done + 1e-3) / (self.warm_up + 1e-3))
+        angle = math.pi * (done - self.warm_up) / (1 - self.warm_up)
+        return self.learning_rate * (0.5 * (1 + math.cos(angle)))
+
+    def clip(self, model: nn.Module) -> Tensor:
+        """Clip the gradients of a model in place; return their norm before clipping."""
+        norm: Tensor = nn.utils.clip_grad_norm_(model.parameters(), self.clip_norm or math.inf)
+        if self.clip_value is not None:
+            nn.utils.clip_grad_value_(model.parameters(), self.clip_value)
+        return norm
 
 
-def rate_share(done: float, *, warm_up: Number) -> float:
-    """Share of the highest learning rate: a linear rise, then a cosine to 0.
+@dataclass(frozen=True, kw_only=True)
+class HeadSchedule:
+    """Weight of a second head's loss over time.
 
-    Args:
-        done: Share of the updates that is done.
-        warm_up: Share of the updates in which it rises.
+    Attributes:
+        weight: Weight at the beginning; it falls by a cosine to 0.
+        until: Share of the updates after which the weight is 0; 0 keeps it constant.
     """
-    if done < warm_up:
-        return (done + 1e-3) / (warm_up + 1e-3)
-    return 0.5 * (1 + math.cos(math.pi * (done - warm_up) / (1 - warm_up)))
 
+    weight: Number = 2.0
+    until: Number = 0.6
 
-def fading_share(done: float, *, until: Number) -> float:
-    """Share of a weight that fades by a cosine to 0.
+    def at(self, done: float) -> float:
+        """Weight when a share of the updates is done.
 
-    Args:
-        done: Share of the updates that is done.
-        until: Share of the updates after which nothing is left; 0 keeps all throughout.
-    """
-    return 0.5 * (1 + math.cos(math.pi * min(done / until, 1.0))) if until else 1.0
+        Args:
+            done: Share of the updates, from 0 to 1.
+        """
+        share = 0.5 * (1 + math.cos(math.pi * min(done / self.until, 1.0))) if self.until else 1.0
+        return self.weight * share

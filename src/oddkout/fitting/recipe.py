@@ -1,43 +1,38 @@
-"""How a classifier is trained, method apart: one recipe for all of them."""
+"""How a network is trained, method apart: one recipe for all methods."""
 
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from statistics import harmonic_mean
-from typing import Any, Literal
+from typing import Any
 
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor
+from oddkout.checks import Number
+from oddkout.fitting.augmentation import Augmentation
+from oddkout.fitting.objective import Budget
+from oddkout.fitting.optimisation import HeadSchedule, Optimiser, OptimiserName
+from oddkout.losses.odd_k_out import Layout
 
-from oddkout.calibrators import fold_numbers
-from oddkout.checks import Number, at_least
-from oddkout.fitting.methods import Method
-from oddkout.fitting.training import Progress, Trained, train
-from oddkout.models import build_model
-from oddkout.randomness import keyed_generator
+# Learning rates that every method chooses from, out of fold.
+LEARNING_RATES: tuple[Number, ...] = (0.1, 0.2)
 
-# Examples of a class for which the defaults were found.
+# Examples of a class for which the defaults were chosen.
 _FEW = 10
-
-# Folds of an out-of-fold temperature.
-FOLDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """All that training is told, beside data, method and seed; the defaults are `docs/recipe.md`'s.
+    """Everything that training depends on beside data, method and seed.
 
-    The defaults are for ten examples of a class; what more of them ask for, ``suited_to`` says.
+    The defaults are explained in ``docs/recipe.md``. They are for ten examples of each class;
+    ``suited_to`` adapts them to more.
 
     Attributes:
-        model: Name of the network, see ``build_model``.
+        model: The network, see ``build_model``: a name, or a function that makes one.
         dropout: Share of its last features that training drops.
         updates: Number of updates, the same for every method.
         examples: Number of examples in an update, the same for every method.
-        sets: Number of sets in an update, for methods that draw some.
-        layout: Whether sets are drawn in a ``"pool"`` or as in the ``"paper"``, see ``Objective``.
+        sets: Number of sets in an update, for methods that draw sets.
+        layout: Whether sets are drawn in a ``"pool"`` or as in the ``"paper"``, see ``Budget``.
         learning_rate: Highest learning rate.
         optimiser: ``"sgd"`` or ``"adamw"``.
         momentum: Momentum of SGD.
@@ -51,18 +46,18 @@ class Recipe:
         shift: Images: largest shift in pixels.
         flip: Images: whether they are mirrored at random.
         crop: Images: largest share of height and width that is cut off.
-        compiled: Whether the model is compiled; if not given, when it repays.
+        compiled: Whether the model is compiled; if not given, when the run is long enough.
         mixed_precision: Whether it computes in bfloat16; if not given, on GPUs that can.
     """
 
-    model: str = "auto"
+    model: str | Callable[..., Any] = "auto"
     dropout: Number = 0.3
     updates: int = 600
     examples: int = 20
     sets: int = 256
-    layout: Literal["pool", "paper"] = "pool"
+    layout: Layout = "pool"
     learning_rate: Number = 0.2
-    optimiser: Literal["sgd", "adamw"] = "sgd"
+    optimiser: OptimiserName = "sgd"
     momentum: Number = 0.9
     weight_decay: Number = 2e-3
     warm_up: Number = 0.05
@@ -77,105 +72,45 @@ class Recipe:
     compiled: bool | None = None
     mixed_precision: bool | None = None
 
-    def train(
-        self,
-        x: Float[Tensor, "examples ..."],
-        y: Int[Tensor, " examples"],
-        *,
-        method: Method,
-        classes: int,
-        seed: int,
-        validation: tuple[Tensor, Tensor] | None = None,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> Trained:
-        """Build the network and train it.
+    def __post_init__(self) -> None:
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}")
+        assert self.options, "which raises for options that make no sense"
 
-        Args:
-            x: Training examples, standardised.
-            y: Their classes.
-            method: The method.
-            classes: Number of classes.
-            seed: Key of all randomness.
-            validation: Examples and classes to choose the best state by.
-            checkpoint: File to keep the state of training in.
-            progress: Called with every new row of the log.
-        """
-        network = build_model(
-            self.model,
-            shape=tuple(x.shape[1:]),
-            classes=classes,
-            generator=keyed_generator(seed, 0),
-            dropout=self.dropout,
-        )
-        told = {field.name: getattr(self, field.name) for field in fields(Recipe)}
-        del told["model"], told["dropout"]  # these went into the network
-        return train(
-            network,
-            x,
-            y,
-            method=method,
-            classes=classes,
-            seed=seed,
-            singletons="repeat",  # a class of one example is learnt all the same
-            validation=validation,
-            checkpoint=checkpoint,
-            progress=progress,
-            **told,
-        )
-
-    def out_of_fold_logits(
-        self,
-        x: Float[Tensor, "examples ..."],
-        y: Int[Tensor, " examples"],
-        *,
-        folds: Int[Tensor, " examples"],
-        method: Method,
-        classes: int,
-        seed: int,
-    ) -> Float[Tensor, "examples classes"]:
-        """Logits of every training example by a model that was trained without its fold.
-
-        These models pass over their examples as often as one that is trained on all of them: they
-        make fewer updates. With as many, they would be surer of themselves than the model whose
-        temperature they stand in for, and cost more.
-
-        Args:
-            x: Training examples, standardised.
-            y: Their classes.
-            folds: The fold of every example, see ``folds_for``.
-            method: The method; a temperature that it fits afterwards is left out.
-            classes: Number of classes.
-            seed: Key of all randomness.
-        """
-        logits = torch.empty(len(y), classes)
-        untempered = replace(method, temperature="none")
-        count = int(folds.max()) + 1
-        shorter = replace(self, updates=max(1, round(self.updates * (1 - 1 / count))))
-        for number in range(count):
-            is_own = folds == number
-            # The fold is part of the key: a fold's first weights are not those of another.
-            trained = shorter.train(
-                x[~is_own],
-                y[~is_own],
-                method=untempered,
-                classes=classes,
-                seed=_fold_seed(seed, number),
-            )
-            logits[is_own] = trained.predict_logits(x[is_own])
-        return logits
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments of ``train`` that the recipe decides."""
+        return {
+            "budget": Budget(
+                updates=self.updates, examples=self.examples, sets=self.sets, layout=self.layout
+            ),
+            "optimiser": Optimiser(
+                name=self.optimiser,
+                learning_rate=self.learning_rate,
+                momentum=self.momentum,
+                weight_decay=self.weight_decay,
+                warm_up=self.warm_up,
+                clip_norm=self.clip_norm,
+                clip_value=self.clip_value,
+            ),
+            "head": HeadSchedule(weight=self.head_weight, until=self.head_until),
+            "augmentation": Augmentation(shift=self.shift, flip=self.flip, crop=self.crop),
+            "averaging": self.averaging,
+            "compiled": self.compiled,
+            "mixed_precision": self.mixed_precision,
+        }
 
 
 def suited_to(class_sizes: Iterable[Number]) -> dict[str, Any]:
-    """The parts of the recipe that depend on how many examples there are to learn from.
+    """The parts of the recipe that depend on the number of examples.
 
-    Weight decay and the second head stand for prior knowledge: against the mean loss it counts the
-    less, the more examples there are. How many that is, the rare classes say: the harmonic mean,
-    which is what the variance of a mean over balanced classes depends on. Up to ten examples of a
-    class these are the defaults of ``Recipe``; with more, there is more to fit, too.
+    The effective number of examples of a class is the harmonic mean of the class sizes, because
+    the variance of a mean over balanced classes depends on it: rare classes dominate. Up to ten,
+    the defaults of ``Recipe`` hold. Weight decay and the second head act like prior knowledge and
+    fall in proportion to it; the number of updates grows to twice the default.
 
     Args:
-        class_sizes: Number of examples of every class; those without any have no say.
+        class_sizes: Number of examples of every class; empty classes are ignored.
 
     Example:
         >>> suited_to([20, 20])
@@ -192,24 +127,21 @@ def suited_to(class_sizes: Iterable[Number]) -> dict[str, Any]:
     }
 
 
-def folds_for(
-    y: Int[Tensor, " examples"], *, folds: int, seed: int
-) -> Int[Tensor, " examples"] | None:
-    """The fold of every example; none if a class is so small that some fold leaves it no pair.
+def changed_recipe(class_sizes: Iterable[Number], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a recipe suited to the data, with changes that a user asks for.
 
     Args:
-        y: Classes of the training examples.
-        folds: Number of folds.
-        seed: Key of the folds.
+        class_sizes: Number of examples of every class.
+        changes: Fields of ``Recipe`` by name.
+
+    Example:
+        >>> changed_recipe([5, 5], {"updates": 30})["updates"]
+        30
     """
-    at_least("folds", folds, 2)
-    counts = y.bincount()
-    smallest = int(counts[counts > 0].min())
-    if len(y) < folds or smallest - math.ceil(smallest / folds) < 2:
-        return None
-    return fold_numbers(y, folds=folds, generator=keyed_generator(seed, 7))
-
-
-def _fold_seed(seed: int, fold: int) -> int:
-    """A seed for the model of one fold, apart from those of whole runs."""
-    return 1_000_003 * (seed + 1) + fold
+    known = [part.name for part in fields(Recipe)]
+    for name in changes:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"its parts are {', '.join(known)}"
+            raise ValueError(f"a recipe has no part {name!r}; {hint}")
+    return suited_to(class_sizes) | dict(changes)

@@ -11,8 +11,9 @@ from oddkout.comparing.grid import jobs_of
 from oddkout.comparing.run import Run
 from oddkout.data import KNOWN
 from oddkout.fitting.methods import METHODS
+from oddkout.fitting.pipeline import train_network
 from oddkout.fitting.recipe import Recipe
-from oddkout.fitting.training import Trained
+from oddkout.fitting.training import Trained, predict_logits
 
 _SHAPES = {"cifar10": (3, 32, 32), "cifar100": (3, 32, 32), "digits": (1, 8, 8)}
 _TEST_EXAMPLES = {"digits": 450}
@@ -105,7 +106,9 @@ def _measured(
         def trained(updates: int) -> tuple[float, Trained]:
             recipe = Recipe(model=model, updates=updates, examples=examples, compiled=False)
             began = time.process_time()
-            result = recipe.train(x, labels, method=METHODS["bb"], classes=classes, seed=0)
+            result = train_network(
+                x, labels, recipe=recipe, method=METHODS["bb"], classes=classes, seed=0
+            )
             return time.process_time() - began, result
 
         few, more = (1, 2) if model.startswith("resnet") else (5, 20)
@@ -113,7 +116,7 @@ def _measured(
         short, _ = trained(few)
         long, classifier = trained(more)
         began = time.process_time()
-        classifier.predict_logits(x)
+        predict_logits(classifier.model, x)
         predicting = (time.process_time() - began) / len(x)
         return max(long - short, 1e-9) / (more - few) / examples, predicting
     finally:

@@ -10,6 +10,7 @@ import numpy as np
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.run import Run
 from oddkout.evaluation import ClassResult
+from oddkout.fitting.fit import BINS
 from oddkout.metrics.entropies import entropies
 from oddkout.metrics.predictions import read
 from oddkout.metrics.ranking import risk_coverage
@@ -24,8 +25,6 @@ from oddkout.report.figures import (
 )
 from oddkout.report.pooling import mean_risk_coverage, pooled_classes, pooled_reliability
 from oddkout.report.svg import inline_svg, series_colour
-
-_BINS = 10  # as many as the ECE of a run has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,40 +44,39 @@ class Picture:
     numbers: str
 
 
-def pictures(comparison: Comparison, *, name: str) -> dict[str, list[Picture]]:
+def pictures(comparison: Comparison) -> dict[str, list[Picture]]:
     """All pictures of a comparison, by kind.
 
     Args:
         comparison: The comparison; its runs have their predictions.
-        name: A name for the ids of its pictures that no other comparison of the page has.
     """
-    found: dict[str, list[Picture]] = {
+    drawn: dict[str, list[Picture]] = {
         "reliability": [], "entropy": [], "classes": [], "risk-coverage": [], "learning": [],
     }  # fmt: skip
-    for is_tempered in (False, True):
+    for is_tempered in (True, False):
         for number, method in enumerate(comparison.methods):
             runs = comparison.by_method[method]
-            place = f"{name}-{number}{'t' if is_tempered else ''}"
+            prefix = f"{number}{'t' if is_tempered else ''}"
             for kind, picture in (
                 ("reliability", _reliability),
                 ("entropy", _entropies),
                 ("classes", _classes),
             ):
-                found[kind].append(picture(method, runs, is_tempered, f"{place}-{kind}"))
-        place = f"{name}-{'t' if is_tempered else ''}"
-        found["risk-coverage"].append(_risk_coverage(comparison, is_tempered, place))
+                drawn[kind].append(picture(method, runs, is_tempered, f"{prefix}-{kind}"))
+        prefix = "t" if is_tempered else "r"
+        drawn["risk-coverage"].append(_risk_coverage(comparison, is_tempered, prefix))
     for number, method in enumerate(comparison.methods):
         logs = [run.log for run in comparison.by_method[method]]
         if all(logs):
-            found["learning"].append(_learning(method, logs, f"{name}-{number}-learning"))
-    return found
+            drawn["learning"].append(_learning(method, logs, f"{number}-learning"))
+    return drawn
 
 
 def _reliability(method: str, runs: Sequence[Run], is_tempered: bool, name: str) -> Picture:
     curve = pooled_reliability(
         [
             reliability_curve(
-                logits=run.test_logits(is_tempered=is_tempered), labels=run.labels, bins=_BINS
+                logits=run.test_logits(is_tempered=is_tempered), labels=run.labels, bins=BINS
             )
             for run in runs
         ]
@@ -159,12 +157,12 @@ def _classes(method: str, runs: Sequence[Run], is_tempered: bool, name: str) -> 
 def _class_numbers(results: Sequence[ClassResult], called: Sequence[ClassResult]) -> str:
     """How often classes are found, and how often their names are right, in the mean."""
     tested = [result.accuracy.value for result in results if result.examples]
-    found = f"finds {fmean(tested):.0%} of their examples" if tested else "no test examples"
+    recall = f"finds {fmean(tested):.0%} of their examples" if tested else "no test examples"
     if not called:
-        return f"{found}; never calls any of them"
+        return f"{recall}; never predicts any of them"
     says = fmean(result.confidence for result in called)
     right = fmean(result.precision.value for result in called)
-    return f"{found}; says {says:.0%}, is right in {right:.0%}"
+    return f"{recall}; says {says:.0%}, is right in {right:.0%}"
 
 
 def _risk_coverage(comparison: Comparison, is_tempered: bool, name: str) -> Picture:

@@ -1,5 +1,6 @@
-"""One setting of a report: all that its part of the page shows."""
+"""Everything that the page of a report shows."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -8,47 +9,43 @@ from typing import Any
 
 import numpy as np
 
-from oddkout.comparing.comparison import METRICS, Comparison
+from oddkout.comparing.comparison import COMPARED, Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.fingerprint import identified
 from oddkout.comparing.perform import data_for
 from oddkout.comparing.run import Run
+from oddkout.comparing.tables import KINDS, Row, table_rows
 from oddkout.diagnosis import Diagnosis, doctor
 from oddkout.fitting.methods import METHODS
 from oddkout.report.headline import headline
 from oddkout.report.pictures import Picture, pictures
 from oddkout.report.pooling import rare_classes
-from oddkout.report.tables import Row, table_rows
 
 _QUESTIONS = (
-    ("Most accurate", "accuracy", False),
+    ("Most accurate", "accuracy", True),
+    ("Best probabilities", "nll", True),
     ("Best probabilities as trained", "nll", False),
-    ("Best probabilities with a temperature", "nll", True),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
-    """One setting of the page.
+class Page:
+    """The page of one comparison.
 
     Attributes:
-        title: What the setting is called.
-        comparison: Its comparison; the runs have their predictions.
-        command: What performs it again.
-        looked_at: What ``doctor`` saw, or why it could not look.
-        number: Its number on the page.
+        comparison: The comparison; the runs have their predictions.
+        command: The command that performs it again.
+        diagnosis: What ``doctor`` says about the data, or why it could not read them.
     """
 
-    title: str
     comparison: Comparison
     command: str
-    looked_at: Diagnosis | str
-    number: int
+    diagnosis: Diagnosis | str
 
     @property
-    def name(self) -> str:
-        """A name for its part of the page."""
-        return f"setting-{self.number}"
+    def title(self) -> str:
+        """What the setting is called."""
+        return self.comparison.title
 
     @property
     def headline(self) -> str:
@@ -58,20 +55,20 @@ class Section:
     @cached_property
     def pictures(self) -> dict[str, list[Picture]]:
         """Its pictures by kind."""
-        return pictures(self.comparison, name=self.name)
+        return pictures(self.comparison)
 
     @cached_property
     def tables(self) -> list[tuple[bool, list[Row]]]:
-        """Its rows, as trained and with the out-of-fold temperature."""
-        return [(kind, table_rows(self.comparison, is_tempered=kind)) for kind in (False, True)]
+        """Its rows, calibrated and as trained."""
+        return [(kind, table_rows(self.comparison, is_tempered=kind)) for kind in KINDS]
 
     @cached_property
     def spans(self) -> dict[str, tuple[float, float]]:
         """The range that the bars of each metric share, as trained and tempered."""
         spans = {}
-        for place, metric in enumerate(METRICS):
-            cells = [row.cells[place] for _, rows in self.tables for row in rows]
-            values = [value for cell in cells for value in vars(cell.found).values()]
+        for column, metric in enumerate(COMPARED):
+            cells = [row.cells[column] for _, rows in self.tables for row in rows]
+            values = [value for cell in cells for value in vars(cell.interval).values()]
             for cell in cells:
                 values += [] if cell.null is None else [0.0, cell.null[1]]
             spans[metric] = _span(values)
@@ -105,19 +102,16 @@ class Section:
         counts = np.array(list(by_seed.values()))
         test = np.bincount(self.first.labels, minlength=len(self.first.classes))
         rows = []
-        for place in np.argsort(-counts.mean(axis=0), kind="stable"):
-            low, high = counts[:, place].min(), counts[:, place].max()
-            shown = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-            rows.append((self.first.classes[place], shown, int(test[place])))
+        for number in np.argsort(-counts.mean(axis=0), kind="stable"):
+            low, high = counts[:, number].min(), counts[:, number].max()
+            size = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+            rows.append((self.first.classes[number], size, int(test[number])))
         return rows
 
     @cached_property
     def all_runs(self) -> list[Run]:
-        """All runs, those that tuned among them, in a reader's order."""
-        runs = {
-            run.config: run
-            for run in (*self.comparison.tuning, *self.comparison.unpaired, *self.comparison.runs)
-        }
+        """All runs of the comparison, including those that tuned, by method and seed."""
+        runs = {run.config: run for run in (*self.comparison.tuning, *self.comparison.runs)}
         order = list(METHODS)
         return sorted(
             runs.values(),
@@ -129,7 +123,7 @@ class Section:
     @cached_property
     def shared_config(self) -> dict[str, str]:
         """What all configs agree in."""
-        return {name: _shown(values[0]) for name, values in self._values.items() if _same(values)}
+        return {name: _as_text(values[0]) for name, values in self._values.items() if _same(values)}
 
     @cached_property
     def own_fields(self) -> list[str]:
@@ -139,43 +133,25 @@ class Section:
     @cached_property
     def versions(self) -> list[tuple[str, int]]:
         """What runs were made with, and how many of them were."""
-        found: dict[str, int] = {}
-        for run in self.all_runs:
-            text = ", ".join(f"{name} {value}" for name, value in run.versions.items())
-            found[text] = found.get(text, 0) + 1
-        return list(found.items())
+        counts = Counter(
+            ", ".join(f"{name} {value}" for name, value in run.versions.items())
+            for run in self.all_runs
+        )
+        return list(counts.items())
 
-    def shown(self, run: Run, name: str) -> str:
-        """A field of a run's config, for people.
-
-        Args:
-            run: The run.
-            name: The field.
-        """
-        return _shown(getattr(run.config, name))
+    def field(self, run: Run, name: str) -> str:
+        """A field of a run's config as text."""
+        return _as_text(getattr(run.config, name))
 
     def use(self, run: Run) -> str:
-        """What a run was for.
-
-        Args:
-            run: The run.
-        """
-        if run.config in {other.config for other in self.comparison.runs}:
-            return "compared"
-        tuned = run.config in {other.config for other in self.comparison.tuning}
-        return "learning rate" if tuned else "left out"
+        """What a run was for."""
+        is_compared = run.config in {other.config for other in self.comparison.runs}
+        return "compared" if is_compared else "learning rate"
 
     @property
     def notes(self) -> list[str]:
         """What a reader must know."""
-        found = dict.fromkeys(note for run in self.comparison.runs for note in run.notes)
-        if self.comparison.unpaired:
-            count = len(self.comparison.unpaired)
-            found[
-                f"{count} finished run{'s are' if count > 1 else ' is'} left out, since not every "
-                "method has one with the same seed yet"
-            ] = None
-        return list(found)
+        return list(dict.fromkeys(note for run in self.comparison.runs for note in run.notes))
 
     @cached_property
     def _values(self) -> dict[str, list[Any]]:
@@ -184,11 +160,7 @@ class Section:
 
 
 def diagnosed(comparison: Comparison) -> Diagnosis | str:
-    """The data of the first seed as ``doctor`` sees them, or why they cannot be looked at.
-
-    Args:
-        comparison: The comparison.
-    """
+    """What ``doctor`` says about the data of the first seed, or why it cannot read them."""
     config = _first_config(comparison)
     is_there = Path(config.data).exists()
     if config.fingerprint and is_there and identified(config).fingerprint != config.fingerprint:
@@ -216,14 +188,14 @@ def _answer(
         "question": question,
         "metric": metric,
         "best": best,
-        "found": comparison.mean(best, metric, is_tempered=is_tempered),
+        "interval": comparison.mean(best, metric, is_tempered=is_tempered),
         "others": others,
         "span": _span([0.0, *limits]),
     }
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
-    """The range of some values, what is unknown left out."""
+    """The range of the values that are known."""
     known = [value for value in values if value == value]
     return min(known), max(known)
 
@@ -237,8 +209,8 @@ def _same(values: Sequence[Any]) -> bool:
     return all(value == values[0] for value in values)
 
 
-def _shown(value: Any) -> str:
-    """A value of a config for people."""
+def _as_text(value: Any) -> str:
+    """A value of a config as text."""
     if value is None or value in ("", ()):
         return "-"
     if isinstance(value, bool):

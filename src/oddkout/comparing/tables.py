@@ -5,33 +5,28 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from oddkout.comparing.comparison import METRICS, Comparison, Interval
+from oddkout.comparing.comparison import COMPARED, Comparison, Interval
+from oddkout.metrics.catalogue import METRICS
 
-TITLES = {
-    "accuracy": "accuracy %",
-    "nll": "NLL",
-    "ece": "ECE",
-    "brier": "Brier",
-    "entropy_gap": "|CE - H|",
-}
-KINDS = {False: "as trained", True: "with an out-of-fold temperature"}
+# Calibrated first: that is the classifier which ``oddkout train`` delivers.
+KINDS = {True: "calibrated out of fold", False: "as trained"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One entry: a mean over seeds, and how it stands to the best.
+    """One entry: a mean over seeds, and whether it is significantly worse than the best.
 
     Attributes:
-        metric: The metric.
-        found: Mean over seeds with its 95 % interval.
+        metric: Name of the metric.
+        interval: Mean over seeds with its 95 % confidence interval.
         null: For a calibration error, what a perfectly calibrated model would score: the mean and
             the 95th percentile, both averaged over seeds.
         is_best: Whether no method has a better mean.
-        is_tied: Whether it cannot be told from the best.
+        is_tied: Whether the difference to the best is within chance.
     """
 
     metric: str
-    found: Interval
+    interval: Interval
     null: tuple[float, float] | None
     is_best: bool
     is_tied: bool
@@ -39,13 +34,14 @@ class Cell:
     @property
     def text(self) -> str:
         """Mean and half-width, the latter from two seeds on."""
-        half = (self.found.high - self.found.low) / 2
-        shown = written(self.metric, self.found.mean)
-        return shown if half != half else f"{shown} ± {written(self.metric, half)}"
+        metric = METRICS[self.metric]
+        half = (self.interval.high - self.interval.low) / 2
+        mean = metric.written(self.interval.mean)
+        return mean if half != half else f"{mean} ± {metric.written(half)}"
 
     @property
     def mark(self) -> str:
-        """``*`` for the best, ``~`` for what cannot be told from it."""
+        """``*`` for the best, ``~`` where the difference to it is within chance."""
         return "*" if self.is_best else "~" if self.is_tied else ""
 
 
@@ -59,6 +55,42 @@ class Row:
     temperature: float
 
 
+@dataclass(frozen=True)
+class ComparisonTable:
+    """The results of a comparison; ``print`` shows them as text."""
+
+    comparison: Comparison
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each method: the mean and the limits of every metric, calibrated."""
+        return [
+            {"method": row.method}
+            | {
+                name: value
+                for cell in row.cells
+                for name, value in (
+                    (cell.metric, cell.interval.mean),
+                    (f"{cell.metric}_low", cell.interval.low),
+                    (f"{cell.metric}_high", cell.interval.high),
+                )
+            }
+            | {"learning_rate": row.learning_rate, "temperature": row.temperature}
+            for row in table_rows(self.comparison, is_tempered=True)
+        ]
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows).set_index("method")
+
+    def __str__(self) -> str:
+        return comparison_text(self.comparison)
+
+    __repr__ = __str__
+
+
 def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
     """The rows that all tables show, one for each method that ended well.
 
@@ -68,19 +100,19 @@ def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
     """
     if not comparison.methods:
         return []
-    best = {metric: comparison.best(metric, is_tempered=is_tempered) for metric in METRICS}
-    tied = {metric: comparison.tied(metric, is_tempered=is_tempered) for metric in METRICS}
+    best = {metric: comparison.best(metric, is_tempered=is_tempered) for metric in COMPARED}
+    tied = {metric: comparison.tied(metric, is_tempered=is_tempered) for metric in COMPARED}
     rows = []
     for method in comparison.methods:
         runs = comparison.by_method[method]
         cells = []
-        for metric in METRICS:
+        for metric in COMPARED:
             nulls = [run.null(metric, is_tempered=is_tempered) for run in runs]
             known = [null for null in nulls if null is not None]
             cells.append(
                 Cell(
                     metric=metric,
-                    found=comparison.mean(method, metric, is_tempered=is_tempered),
+                    interval=comparison.mean(method, metric, is_tempered=is_tempered),
                     null=(
                         fmean(null["mean"] for null in known),
                         fmean(null["high"] for null in known),
@@ -102,49 +134,37 @@ def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
     return rows
 
 
-def written(metric: str, value: float) -> str:
-    """A value of a metric with its usual digits, accuracy in per cent.
-
-    Args:
-        metric: The metric.
-        value: Its value, or a difference of values.
-
-    Example:
-        >>> written("accuracy", 0.8764), written("ece", 0.0312)
-        ('87.6', '0.031')
-    """
-    return f"{100 * value:.1f}" if metric == "accuracy" else f"{value:.3f}"
-
-
 def comparison_text(comparison: Comparison) -> str:
-    """The table for a terminal: as trained, then with the out-of-fold temperature."""
+    """The tables for a terminal, the verdict, and the prior."""
     lines = []
     for is_tempered, kind in KINDS.items():
         lines.append(kind)
-        head = "".join(f"{TITLES[metric]:>20}" for metric in METRICS)
+        head = "".join(f"{METRICS[metric].head:>20}" for metric in COMPARED)
         lines.append(f"{'method':<12}{head}{'rate':>8}{'T' if is_tempered else '':>7}")
         for row in table_rows(comparison, is_tempered=is_tempered):
             cells = "".join(f"{cell.text + (cell.mark or ' '):>20}" for cell in row.cells)
-            shown = f"{row.temperature:.2f}" if is_tempered else ""
-            lines.append(f"{row.method:<12}{cells}{row.learning_rate:>8}{shown:>7}")
+            temperature = f"{row.temperature:.2f}" if is_tempered else ""
+            lines.append(f"{row.method:<12}{cells}{row.learning_rate:>8}{temperature:>7}")
         lines.append("")
     lines += [
         f"{name:<12}failed: {reason.splitlines()[0]}" for name, reason in comparison.failed.items()
     ]
     lines += [_legend(comparison, best="*", tied="~"), "", comparison.verdict]
+    lines.append(f"{comparison.prior_sentence.capitalize()}.")
     return "\n".join(lines)
 
 
 def comparison_markdown(comparison: Comparison, *, title: str) -> str:
-    """The table in Markdown: the best in bold, what cannot be told from it with a tilde.
+    """The table in Markdown: the best in bold, what is within chance of it with a tilde.
 
     Args:
         comparison: The comparison.
         title: What its setting is called.
     """
     lines = [f"## {_markdown(title)}", "", comparison.verdict, ""]
+    lines += [f"{comparison.prior_sentence.capitalize()}.", ""]
     for is_tempered, kind in KINDS.items():
-        titles = ["method", *(TITLES[metric] for metric in METRICS), "rate"]
+        titles = ["method", *(METRICS[metric].head for metric in COMPARED), "rate"]
         titles += ["T"] if is_tempered else []
         lines += [f"### {kind.capitalize()}", "", _markdown_row(titles)]
         lines.append("| --- |" + " ---: |" * (len(titles) - 1))
@@ -154,10 +174,9 @@ def comparison_markdown(comparison: Comparison, *, title: str) -> str:
                 else cell.text
                 for cell in row.cells
             ]  # fmt: skip
-            shown = [f"{row.temperature:.2f}"] if is_tempered else []
-            lines.append(
-                f"| {' | '.join([row.method, *cells, f'{row.learning_rate:g}', *shown])} |"
-            )
+            last = [f"{row.learning_rate:g}"]
+            last += [f"{row.temperature:.2f}"] if is_tempered else []
+            lines.append(f"| {' | '.join([row.method, *cells, *last])} |")
         lines.append("")
     lines += [
         f"- {name} failed: {_markdown(reason.splitlines()[0])}"
@@ -176,8 +195,7 @@ def comparison_latex(comparison: Comparison, *, title: str) -> str:
     """
     lines = []
     for is_tempered, kind in KINDS.items():
-        heads = [r"$|\mathrm{CE} - \mathrm{H}|$" if metric == "entropy_gap"
-                 else _latex(TITLES[metric]) for metric in METRICS]  # fmt: skip
+        heads = [_latex(METRICS[metric].head) for metric in COMPARED]
         heads += ["rate"] + (["$T$"] if is_tempered else [])
         legend = _legend(comparison, best="bold", tied="TIED")
         caption = f"{_latex(f'{title}, {kind}: {legend}')}.".replace("TIED", r"$\sim$")
@@ -192,8 +210,8 @@ def comparison_latex(comparison: Comparison, *, title: str) -> str:
         ]
         for row in table_rows(comparison, is_tempered=is_tempered):
             cells = [_latex_cell(cell) for cell in row.cells]
-            shown = [f"{row.temperature:.2f}"] if is_tempered else []
-            parts = [_latex(row.method), *cells, f"{row.learning_rate:g}", *shown]
+            temperature = [f"{row.temperature:.2f}"] if is_tempered else []
+            parts = [_latex(row.method), *cells, f"{row.learning_rate:g}", *temperature]
             lines.append(rf"{' & '.join(parts)} \\")
         for name, reason in comparison.failed.items():
             text = _latex(f"failed: {reason.splitlines()[0]}")
@@ -206,7 +224,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """All numbers of the table as plain values."""
     tables = {
         kind: {row.method: row for row in table_rows(comparison, is_tempered=is_tempered)}
-        for kind, is_tempered in (("as_trained", False), ("tempered", True))
+        for kind, is_tempered in (("tempered", True), ("as_trained", False))
     }
     rows = []
     for method in comparison.methods:
@@ -219,9 +237,9 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         for kind, table in tables.items():
             row[kind] = {
                 cell.metric: {
-                    "mean": number(cell.found.mean),
-                    "low": number(cell.found.low),
-                    "high": number(cell.found.high),
+                    "mean": number(cell.interval.mean),
+                    "low": number(cell.interval.low),
+                    "high": number(cell.interval.high),
                     "null": None
                     if cell.null is None
                     else {"mean": number(cell.null[0]), "high": number(cell.null[1])},
@@ -239,6 +257,8 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         rows.append(row)
     return {
         "verdict": comparison.verdict,
+        "winner": comparison.winner,
+        "prior": comparison.prior_sentence,
         "seeds": comparison.seeds,
         "methods": rows,
         "failed": comparison.failed,
@@ -251,13 +271,13 @@ def number(value: float) -> float | None:
 
 
 def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
-    """What the entries and marks of a table mean."""
+    """Explain the entries and marks of a table."""
     seeds = "one seed"
     if comparison.seeds > 1:
         seeds = f"means of {comparison.seeds} seeds ± 95 % interval"
     return (
-        f"{seeds}; {best} best, {tied} not told from the best (paired by seed, corrected for the "
-        "number of methods)"
+        f"{seeds}; {best} best, {tied} difference to the best within chance (paired by seed, "
+        "corrected for the number of methods)"
     )
 
 

@@ -1,0 +1,101 @@
+"""``comparison.json``: what was compared, how it was chosen, and the verdict."""
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from oddkout.comparing.comparison import Comparison
+from oddkout.comparing.run import Run
+from oddkout.comparing.store import RunStore
+from oddkout.version import versions
+
+FILE = "comparison.json"
+_FORMAT = 1
+
+
+def save_comparison(comparison: Comparison) -> Path:
+    """Write a comparison beside its runs, under a temporary name first.
+
+    Args:
+        comparison: A comparison with a folder.
+    """
+    assert comparison.folder is not None, "only a stored comparison is saved"
+    path = comparison.folder / FILE
+    temporary = path.with_name(f".{FILE}.{os.getpid()}.tmp")
+    temporary.write_text(json.dumps(comparison_record(comparison), indent=1, allow_nan=False))
+    temporary.replace(path)
+    return path
+
+
+def comparison_record(comparison: Comparison) -> dict[str, Any]:
+    """What ``comparison.json`` holds."""
+    return {
+        "format": _FORMAT,
+        "title": comparison.title,
+        "setting": asdict(comparison.setting),
+        "prior": comparison.prior_sentence,
+        "seeds": sorted({run.config.seed for run in comparison.runs}),
+        "choices": {
+            "learning_rate": {
+                "candidates": comparison.learning_rates,
+                "by": "lowest out-of-fold NLL on the first seed",
+                "chosen": {
+                    name: runs[0].config.learning_rate
+                    for name, runs in comparison.by_method.items()
+                },
+            },
+            "winner": {"by": "lowest mean out-of-fold NLL", "chosen": comparison.winner},
+        },
+        "contestants": {
+            name: {
+                "runs": [run.config.id for run in runs],
+                "tuning": [run.config.id for run in comparison.tuning if run.config.method == name],
+                "failed": comparison.failed.get(name),
+            }
+            for name, runs in comparison.by_method.items()
+        },
+        "verdict": comparison.verdict,
+        "versions": versions(),
+    }
+
+
+def load_comparison(folder: str | Path, *, has_predictions: bool = False) -> Comparison:
+    """Read the comparison of a folder, and only the runs that belong to it.
+
+    Args:
+        folder: The folder that ``compare`` wrote to.
+        has_predictions: Whether to read the predictions of the compared runs.
+    """
+    folder = Path(folder)
+    path = folder / FILE
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder of runs {folder}")
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{folder} holds no finished comparison; run oddkout compare, which writes {FILE} when "
+            "it ends and resumes what was interrupted"
+        )
+    store = RunStore(folder)
+    try:
+        record = json.loads(path.read_text())
+        if record["format"] != _FORMAT:
+            raise ValueError(f"its format is {record['format']}, not {_FORMAT}")
+        contestants = record["contestants"].values()
+        compared = [name for entry in contestants for name in entry["runs"]]
+        tuned = [name for entry in contestants for name in entry["tuning"]]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{path} is no comparison that this version reads ({error}); run oddkout compare again"
+        ) from None
+    return Comparison(
+        runs=_read(store, compared, has_predictions=has_predictions),
+        tuning=_read(store, tuned, has_predictions=False),
+        folder=folder,
+    )
+
+
+def _read(store: RunStore, names: list[str], *, has_predictions: bool) -> list[Run]:
+    """Runs by their ids, or say which one is missing."""
+    return [store.read_id(name, has_predictions=has_predictions) for name in names]

@@ -1,0 +1,107 @@
+"""Data in memory as files, so that every process of a comparison can read them."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oddkout.comparing.fingerprint import fingerprint
+from oddkout.data import Data
+from oddkout.data.sources import DataSource, is_frame
+
+_LABELS = "(label)"
+
+
+def stored_source(
+    source: DataSource, folder: Path, reading: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Path or name of a source, and the arguments to read it with.
+
+    Arrays and frames are written to the folder, under a name made of their content.
+
+    Args:
+        source: Anything that ``load_data`` takes.
+        folder: Where to write data that are in memory.
+        reading: Arguments of ``load_data``.
+    """
+    options = dict(reading)
+    target = options.get("target")
+    path, own_target = _stored(source, folder, target)
+    if options.get("test") is not None:
+        options["test"], _ = _stored(options["test"], folder, target)
+    if own_target is not None:
+        options["target"] = own_target
+    return path, options
+
+
+def _stored(source: DataSource, folder: Path, target: str | None) -> tuple[str, str | None]:
+    """Path of a source, and the column of its labels if it is a table."""
+    if isinstance(source, str | Path):
+        return str(source), target
+    if isinstance(source, Data):
+        return _written(folder, ".npz", lambda path: _save_data(source, path)), None
+    if isinstance(source, tuple | list) and len(source) == 2:
+        x, y = source
+        if not is_frame(x):
+            labels = _plain_labels(y)
+            return _written(folder, ".npz", lambda path: np.savez(path, x=x, y=labels)), None
+        frame, target = x.assign(**{_LABELS: _plain_labels(y)}), _LABELS
+    elif is_frame(source):
+        frame = source
+    else:
+        raise ValueError(
+            "data must be a name, a path, a pandas frame, a pair (examples, labels), or loaded "
+            f"data, got {type(source).__name__}"
+        )
+    return _written(folder, ".parquet", lambda path: _save_frame(frame, path)), target
+
+
+def _written(folder: Path, suffix: str, write: Callable[[Path], object]) -> str:
+    """Write a file under a temporary name, then name it after its content."""
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = folder / f".data.{os.getpid()}.tmp{suffix}"
+    try:
+        write(temporary)
+        path = folder / f"data-{fingerprint(temporary)}{suffix}"
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return str(path)
+
+
+def _save_data(data: Data, path: Path) -> None:
+    """Both parts of loaded data, with their labels by name."""
+    names = np.array(data.classes)
+    np.savez(
+        path,
+        x_train=np.asarray(data.x_train[:]),
+        y_train=names[data.y_train],
+        x_test=np.asarray(data.x_test[:]),
+        y_test=names[data.y_test],
+        is_encoded=np.array(data.is_encoded),
+    )
+
+
+def _save_frame(frame: Any, path: Path) -> None:
+    """A frame with its column types."""
+    try:
+        frame.set_axis([str(column) for column in frame.columns], axis=1).to_parquet(
+            path, index=False
+        )
+    except ImportError as missing:
+        raise ValueError(
+            f"comparing on a frame needs {missing.name}; pip install 'oddkout[data]'"
+        ) from None
+    except Exception as error:  # pyarrow's are of many kinds
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(
+            f"the frame cannot be stored as a table ({reason}); give every column one type"
+        ) from None
+
+
+def _plain_labels(labels: Any) -> Any:
+    """Labels as integers or text, which need no pickle."""
+    array = np.asarray(labels)
+    return array if array.dtype.kind in "iubUS" else np.array([str(label) for label in array])

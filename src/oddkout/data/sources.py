@@ -1,0 +1,125 @@
+"""Sources of data, read but not yet split: files, folders, frames and arrays."""
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from oddkout.data.catalogue import KNOWN
+from oddkout.data.images import read_image_folder
+from oddkout.data.npz import read_npz
+from oddkout.data.table import features_and_labels, read_frame
+
+# A known name, a path, a pandas frame, a pair (examples, labels), or loaded data.
+DataSource: TypeAlias = Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourcePart:
+    """Examples and labels of one source.
+
+    Attributes:
+        name: What reports call the data.
+        x: The examples: an array, images, or a pandas frame.
+        labels: Their labels, as they came.
+        called: What to call the labels in an error.
+        test: A test part from the same source, if it has one.
+        is_encoded: Whether features are standardised already.
+    """
+
+    name: str
+    x: Any
+    labels: Any
+    called: str
+    test: "SourcePart | None" = None
+    is_encoded: bool = False
+
+
+def read_source(
+    source: DataSource, target: str | None, image_size: int | None, *, is_test: bool = False
+) -> SourcePart:
+    """Read a source that is no known name.
+
+    Args:
+        source: A path, a pandas frame, or a pair (examples, labels).
+        target: For tables, the column that holds the class.
+        image_size: For folders, height and width to scale every image to.
+        is_test: Whether the test part of an archive is wanted.
+    """
+    if isinstance(source, tuple | list) and len(source) == 2:
+        return _pair(*source)
+    if is_frame(source):
+        frame, labels = features_and_labels(source, target=target, source="the table")
+        return SourcePart(name="table", x=frame, labels=labels, called=f"{target!r} of the table")
+    if not isinstance(source, str | Path):
+        raise ValueError(
+            "data must be a name, a path, a pandas frame, a pair (examples, labels), or loaded "
+            f"data, got {type(source).__name__}"
+        )
+    path = Path(source)
+    if path.suffix == ".npz" and path.is_file():
+        return _archive(path, is_test=is_test)
+    if path.suffix in (".csv", ".parquet") and path.is_file():
+        frame, labels = features_and_labels(read_frame(path, target), target=target, source=path)
+        return SourcePart(name=path.stem, x=frame, labels=labels, called=f"{target!r} of {path}")
+    if path.is_dir():
+        images, labels = read_image_folder(path, image_size=image_size)
+        return SourcePart(name=path.name, x=images, labels=labels, called=f"the folders of {path}")
+    if path.is_file():
+        raise ValueError(
+            f"data must be .npz, .csv, .parquet or a folder of images per class, got {source}; "
+            "convert it to one of these"
+        )
+    close = get_close_matches(str(source), KNOWN, n=1)
+    raise FileNotFoundError(
+        f"there is no file {source} and no data set of that name; "
+        + (f"did you mean {close[0]}?" if close else f"known are {', '.join(KNOWN)}")
+    )
+
+
+def _pair(x: Any, labels: Any) -> SourcePart:
+    """Examples and labels that are in memory already."""
+    if is_frame(x):
+        x = x.set_axis([str(column) for column in x.columns], axis=1)
+        name = "table"
+    else:
+        x, name = np.asarray(x), "arrays"
+        if x.dtype.kind not in "fiub" or x.ndim < 2:
+            raise ValueError(
+                "examples must be numbers with a first axis of examples and at least one more, "
+                f"got {x.dtype} of shape {x.shape}"
+            )
+    if len(x) != len(labels):
+        raise ValueError(
+            f"there must be one label for each example, got {len(x)} examples and {len(labels)} "
+            "labels"
+        )
+    return SourcePart(name=name, x=x, labels=labels, called="the labels")
+
+
+def _archive(path: Path, *, is_test: bool) -> SourcePart:
+    """Examples and labels of an archive; its test part, if that is what is asked for."""
+    arrays = read_npz(path)
+
+    def part(suffix: str, label: str) -> SourcePart:
+        return SourcePart(
+            name=path.stem,
+            x=arrays[f"x{suffix}"],
+            labels=arrays[f"y{suffix}"],
+            called=f"{path}: {label}",
+            is_encoded=bool(arrays.get("is_encoded", False)),
+        )
+
+    if is_test:
+        return part("_test" if "x_test" in arrays else "", "y_test")
+    whole = part("_train" if "x_train" in arrays else "", "y")
+    if "x_test" not in arrays:
+        return whole
+    return replace(whole, test=part("_test", "y_test"))
+
+
+def is_frame(x: Any) -> bool:
+    """Whether this is a pandas frame, without importing pandas."""
+    return hasattr(x, "columns") and hasattr(x, "iloc")

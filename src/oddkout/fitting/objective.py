@@ -1,0 +1,188 @@
+"""What an update draws, and its loss, for every method."""
+
+from dataclasses import dataclass
+from typing import get_args
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from oddkout.checks import Number, at_least, one_of
+from oddkout.fitting.methods import FOCAL_GAMMA, Method
+from oddkout.losses import class_weights, focal_loss, weighted_cross_entropy
+from oddkout.losses.odd_k_out import Layout
+from oddkout.losses.set_loss import unchecked_set_losses
+from oddkout.randomness import keyed_generator
+from oddkout.sets import ClassIndex
+
+# Examples of an update, and the sets among them for methods that use sets.
+Drawn = tuple[Int[Tensor, " batch"], Int[Tensor, "sets members"] | None]
+
+# Updates that are drawn together: drawing one at a time costs several times as much.
+_BLOCK = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """How much training there is; the same for every method.
+
+    Attributes:
+        updates: Number of updates.
+        examples: Number of examples in an update; a pool holds the nearest number of each class.
+        sets: Number of sets in an update, for methods that draw sets.
+        layout: ``"pool"`` draws sets in a balanced pool, ``"paper"`` from all training data; the
+            model sees each distinct member once.
+    """
+
+    updates: int
+    examples: int
+    sets: int
+    layout: Layout = "pool"
+
+    def __post_init__(self) -> None:
+        at_least("updates", self.updates, 1)
+        at_least("examples", self.examples, 1)
+        at_least("sets", self.sets, 1)
+        one_of("layout", self.layout, get_args(Layout))
+
+
+class Objective:
+    """A method on given training labels: draws the examples of an update and computes their loss.
+
+    Draws and losses are those of the public samplers and losses, made for many updates at once
+    because drawing them one by one costs several times as much. Everything drawn is a function of
+    the seed and the number of the update.
+
+    Args:
+        method: The method.
+        labels: Class of every training example.
+        classes: Number of classes, columns of the logits.
+        budget: How much an update draws.
+        seed: Key of all randomness.
+        rank: Number of this process among those that train together; each draws its own examples.
+        processes: Number of these processes.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        labels: Int[Tensor, " examples"],
+        *,
+        classes: int,
+        budget: Budget,
+        seed: int = 0,
+        rank: int = 0,
+        processes: int = 1,
+    ) -> None:
+        self.method = method
+        self._labels = labels
+        self._classes = classes
+        self._budget = budget
+        self._seed = seed
+        self._rank = rank
+        self._processes = processes
+        # A class of one example forms its pairs with itself.
+        self._index = ClassIndex(labels, singletons="repeat")
+        self._per_class = max(2, round(budget.examples / len(self._index.classes)))
+        self._inside: ClassIndex | None = None
+        self._block = -1
+        self._drawn: list[Drawn] = []
+        self._orders: dict[int, Int[Tensor, " examples"]] = {}
+        self._weight = class_weights(labels, classes=classes) if method.loss == "weighted" else None
+
+    def draw(self, update: int) -> Drawn:
+        """Draw the examples of an update, and the sets among them if the method uses sets.
+
+        Args:
+            update: Number of the update, from 0.
+        """
+        if self.method.batches == "shuffled":
+            return self._shuffled(update), None
+        block, position = divmod(update, _BLOCK)
+        if block != self._block:
+            self._drawn, self._block = self._draw_block(block), block
+        return self._drawn[position]
+
+    def loss(
+        self,
+        output: Tensor | tuple[Tensor, Tensor],
+        labels: Int[Tensor, " batch"],
+        sets: Int[Tensor, "sets members"] | None,
+        *,
+        update: int,
+        head_weight: Number,
+    ) -> Float[Tensor, ""]:
+        """Loss of an update.
+
+        Args:
+            output: Logits of the batch, or the pair of logits of both heads.
+            labels: Classes of the batch.
+            sets: The sets that ``draw`` returned.
+            update: Number of the update, from 0.
+            head_weight: Weight of the second head's loss.
+        """
+        logits, second = output if isinstance(output, tuple) else (output, None)
+        if self.method.loss == "sets":
+            assert sets is not None, "a method with a set loss draws sets"
+            losses = unchecked_set_losses(
+                logits,
+                labels[sets],
+                sets,
+                targets=self.method.targets,
+                odd_logits=second,
+                odd_weight=head_weight,
+            )
+            return losses.mean()
+        if self.method.loss == "focal":
+            loss = focal_loss(logits, labels, gamma=FOCAL_GAMMA)
+        elif self._weight is not None:
+            loss = weighted_cross_entropy(logits, labels, weight=self._weight)
+        else:
+            loss = F.cross_entropy(logits, labels, label_smoothing=float(self.method.smoothing))
+        if second is not None:
+            generator = keyed_generator(self._seed, 2, self._rank, update)
+            noise = torch.randint(self._classes, (len(labels),), generator=generator)
+            loss = loss + head_weight * F.cross_entropy(second, noise.to(labels.device))
+        return loss
+
+    def _draw_block(self, block: int) -> list[Drawn]:
+        """Draw what the updates of a block see, together."""
+        generator = keyed_generator(self._seed, 1, self._rank, block)
+        if self.method.batches == "balanced":
+            drawn = self._index.draw_examples(
+                examples=_BLOCK * self._budget.examples, generator=generator
+            )
+            return [(batch, None) for batch in torch.split(drawn, self._budget.examples)]
+        k, sets = self.method.k, self._budget.sets
+        if self._budget.layout == "paper":
+            members = self._index.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
+            return [_distinct(own) for own in torch.split(members, sets)]
+        pools = self._index.draw_pools(pools=_BLOCK, per_class=self._per_class, generator=generator)
+        if self._inside is None:  # every pool lists its classes in the same order
+            self._inside = ClassIndex(self._labels[pools[0]], singletons="repeat")
+        inside = self._inside.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
+        return list(zip(pools, torch.split(inside, sets), strict=True))
+
+    def _shuffled(self, update: int) -> Int[Tensor, " batch"]:
+        """The next examples of shuffled epochs, which follow each other without a gap."""
+        count = len(self._labels)
+        start = (update * self._processes + self._rank) * self._budget.examples
+        epochs = range(start // count, (start + self._budget.examples - 1) // count + 1)
+        order = [self._order(epoch) for epoch in epochs]
+        first = start - epochs[0] * count
+        return torch.cat(order)[first : first + self._budget.examples]
+
+    def _order(self, epoch: int) -> Int[Tensor, " examples"]:
+        """Order of the examples in an epoch, kept as long as updates may reach into it."""
+        if epoch not in self._orders:
+            generator = keyed_generator(self._seed, 3, epoch)
+            self._orders = {near: self._orders[near] for near in self._orders if near >= epoch - 1}
+            self._orders[epoch] = torch.randperm(len(self._labels), generator=generator)
+        return self._orders[epoch]
+
+
+def _distinct(members: Int[Tensor, "sets members"]) -> Drawn:
+    """The distinct members of some sets, and the sets as positions among them."""
+    pool, positions = torch.unique(members, return_inverse=True)
+    return pool, positions.view(members.shape)

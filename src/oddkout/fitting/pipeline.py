@@ -1,0 +1,274 @@
+"""The one way to fit: train, predict out of fold, fit the temperature, adjust for the prior."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from oddkout.checks import Number, few
+from oddkout.fitting.compilation import training_operations
+from oddkout.fitting.folds import FoldScores, assigned_folds, fold_logits, fold_seed, scored_folds
+from oddkout.fitting.methods import Method
+from oddkout.fitting.preparation import Prepared
+from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.requirements import class_notes, refuse_few_classes
+from oddkout.fitting.threads import suitable_threads
+from oddkout.fitting.training import Progress, Trained, predict_logits, train
+from oddkout.models import build_model
+from oddkout.prior import PriorLedger, class_frequencies, uniform
+from oddkout.randomness import keyed_generator, keyed_globals
+
+# Where probabilities are judged: class frequencies of the training part, or equal ones as in the
+# paper, which corrects no method.
+Population = Literal["train", "uniform"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """A network with everything that was fitted beside it.
+
+    Attributes:
+        model: The network, trained on all training examples.
+        method: The method.
+        recipe: How it was trained, the chosen learning rate included.
+        ledger: The class frequencies that its logits and probabilities are for; the temperature
+            is 1 and ``own_temperature`` or ``temperature`` comes on top.
+        temperature: The temperature fitted out of fold; 1 without folds.
+        scores: Out-of-fold predictions and their NLL, if there are folds.
+        log: The learning curve.
+        notes: What a user should know about the fit, a sentence each.
+        seconds: Seconds of the final training and of the folds.
+    """
+
+    model: nn.Module
+    method: Method
+    recipe: Recipe
+    ledger: PriorLedger
+    temperature: float
+    scores: FoldScores | None
+    log: list[dict[str, Number]]
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+
+    @property
+    def own_temperature(self) -> Number:
+        """The temperature that the method itself prescribes."""
+        own = self.method.temperature
+        return self.temperature if own == "fit" else 1.0 if own == "none" else own
+
+    @property
+    def calibrated(self) -> PriorLedger:
+        """The ledger with the temperature fitted out of fold."""
+        return replace(self.ledger, temperature=self.temperature)
+
+    @property
+    def as_trained(self) -> PriorLedger:
+        """The ledger with the temperature that the method prescribes."""
+        return replace(self.ledger, temperature=self.own_temperature)
+
+
+def fit_network(
+    data: Prepared,
+    *,
+    method: Method,
+    recipes: Sequence[Recipe],
+    folds: int,
+    population: Population,
+    seed: int,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+) -> Fitted:
+    """Fit a network: choose among recipes out of fold, train the best one, fit its temperature.
+
+    Args:
+        data: The data; only the training part is used.
+        method: The method.
+        recipes: The candidates; the one with the lowest out-of-fold NLL is trained. The first one
+            wins a tie.
+        folds: Number of folds, each of which trains one more network; 0 for none.
+        population: Where probabilities are judged.
+        seed: Key of all randomness.
+        checkpoint: File that keeps the state of the final training.
+        progress: Called with the rows of all logs; ``done`` and ``total`` count all updates.
+    """
+    if len(recipes) > 1 and not folds:
+        rates = [recipe.learning_rate for recipe in recipes]
+        raise ValueError(
+            f"choosing among {len(recipes)} recipes, learning rates {few(rates)}, needs folds, got "
+            "folds=0; set folds to 5, or give one learning rate"
+        )
+    counts = data.y.bincount(minlength=len(data.classes)).tolist()
+    sizes = dict(zip(data.classes, counts, strict=True))
+    refuse_few_classes([name for name, size in sizes.items() if size], method)
+    fold_of = assigned_folds(data.y, folds=folds, seed=seed) if folds else None
+    counter = _Counter(progress, recipes, 0 if fold_of is None else int(fold_of.max()) + 1)
+    ledger = _ledger(data, method, population)
+    began = time.perf_counter()
+    scores: list[FoldScores] = []
+    if fold_of is not None:
+        for recipe in recipes:
+            logits = _predict_folds(data, recipe, method, fold_of, seed=seed, counter=counter)
+            is_balanced = population == "uniform"
+            scores.append(
+                scored_folds(logits, data.y, fold_of, ledger=ledger, is_balanced=is_balanced)
+            )
+    best = min(range(len(scores)), key=lambda number: scores[number].metrics["nll"], default=0)
+    seconds = {"folds": time.perf_counter() - began}
+    began = time.perf_counter()
+    trained = train_network(
+        data.x,
+        data.y,
+        recipe=recipes[best],
+        method=method,
+        classes=len(data.classes),
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=counter.next(recipes[best].updates),
+    )
+    seconds["train"] = time.perf_counter() - began
+    return Fitted(
+        model=trained.model,
+        method=method,
+        recipe=recipes[best],
+        ledger=ledger,
+        temperature=scores[best].temperature if scores else 1.0,
+        scores=scores[best] if scores else None,
+        log=trained.log,
+        notes=_notes(data, sizes, folds=folds, method=method),
+        seconds=seconds,
+    )
+
+
+def train_network(
+    x: Float[Tensor, "examples ..."],
+    y: Tensor,
+    *,
+    recipe: Recipe,
+    method: Method,
+    classes: int,
+    seed: int,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+) -> Trained:
+    """Build the network of a recipe and train it.
+
+    Args:
+        x: Training examples, standardised.
+        y: Their classes.
+        recipe: The recipe.
+        method: The method.
+        classes: Number of classes.
+        seed: Key of all randomness.
+        checkpoint: File that keeps the state of training.
+        progress: Called with every new row of the log.
+    """
+    with keyed_globals(seed, 0, device=torch.device("cpu")):  # for networks of the user's own
+        network = build_model(
+            recipe.model,
+            shape=tuple(x.shape[1:]),
+            classes=classes,
+            generator=keyed_generator(seed, 0),
+            dropout=recipe.dropout,
+        )
+    _refuse_other_outputs(network, x, classes)
+    operations = training_operations(network, x) * recipe.examples * recipe.updates
+    with suitable_threads(operations):
+        return train(
+            network,
+            x,
+            y,
+            method=method,
+            classes=classes,
+            seed=seed,
+            checkpoint=checkpoint,
+            progress=progress,
+            **recipe.options,
+        )
+
+
+def _predict_folds(
+    data: Prepared,
+    recipe: Recipe,
+    method: Method,
+    fold_of: Tensor,
+    *,
+    seed: int,
+    counter: "_Counter",
+) -> Tensor:
+    """Out-of-fold logits of a recipe.
+
+    The networks of the folds pass over their examples as often as the final one: they make fewer
+    updates. With as many, they would be more confident than the network whose temperature they
+    stand in for.
+    """
+    shorter = fold_recipe(recipe, folds=int(fold_of.max()) + 1)
+
+    def predict(fold: int, is_trained: Tensor, is_held: Tensor) -> Tensor:
+        trained = train_network(
+            data.x[is_trained],
+            data.y[is_trained],
+            recipe=shorter,
+            method=method,
+            classes=len(data.classes),
+            seed=fold_seed(seed, fold),
+            progress=counter.next(shorter.updates),
+        )
+        return predict_logits(trained.model, data.x[is_held])
+
+    return fold_logits(data.y, fold_of, classes=len(data.classes), predict=predict)
+
+
+def fold_recipe(recipe: Recipe, *, folds: int) -> Recipe:
+    """The recipe of a fold's network: as many passes over fewer examples."""
+    return replace(recipe, updates=max(1, round(recipe.updates * (1 - 1 / folds))))
+
+
+class _Counter:
+    """Counts the updates of several trainings for one progress bar."""
+
+    def __init__(self, progress: Progress | None, recipes: Sequence[Recipe], folds: int) -> None:
+        self._progress = progress
+        self._done = 0
+        self._total = max(recipe.updates for recipe in recipes)
+        for recipe in recipes if folds else ():
+            self._total += folds * fold_recipe(recipe, folds=folds).updates
+
+    def next(self, updates: int) -> Progress | None:
+        """What the next training, of so many updates, calls with its rows."""
+        before = self._done
+        self._done += updates
+        progress = self._progress
+        if progress is None:
+            return None
+        return lambda row: progress(row | {"done": before + row["update"], "total": self._total})
+
+
+def _ledger(data: Prepared, method: Method, population: Population) -> PriorLedger:
+    """The class frequencies that a method's logits are for, and those it is judged for."""
+    classes = len(data.classes)
+    train_prior = tuple(class_frequencies(data.y, classes=classes).tolist())
+    assumed = uniform(classes) if method.is_balanced else train_prior
+    return PriorLedger(assumed=assumed, stated=train_prior if population == "train" else assumed)
+
+
+def _notes(data: Prepared, sizes: dict[str, int], *, folds: int, method: Method) -> tuple[str, ...]:
+    """What a user should know about a fit."""
+    notes = (*data.notes, *class_notes(sizes, folds=folds).values())
+    if method.temperature == "fit" and not folds:
+        notes += (f"{method.name} fits its temperature out of fold: without folds it stays at 1",)
+    return notes
+
+
+def _refuse_other_outputs(network: nn.Module, x: Tensor, classes: int) -> None:
+    """Raise unless the network gives one logit per class."""
+    shape = tuple(predict_logits(network, x[:1]).shape)
+    if shape != (1, classes):
+        raise ValueError(
+            f"the network must give a logit for each of {classes} classes, got logits of shape "
+            f"{shape} for 1 example; let it take classes= and end in as many"
+        )

@@ -1,0 +1,95 @@
+"""Examples as the network takes them: tensors, standardised by the training part."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from oddkout.data import Data, as_tensor
+
+# Below this a column or channel counts as constant and is not scaled.
+_CONSTANT = 1e-6
+
+
+@dataclass(frozen=True)
+class Standardisation:
+    """Inputs less their mean, divided by their deviation: one of each per column or channel.
+
+    Attributes:
+        mean: Means; a single 0 leaves inputs as they are.
+        deviation: Standard deviations; a single 1 leaves inputs as they are.
+    """
+
+    mean: tuple[float, ...] = (0.0,)
+    deviation: tuple[float, ...] = (1.0,)
+
+    @classmethod
+    def of(cls, x: Any, *, is_encoded: bool) -> "Standardisation":
+        """Learn means and deviations of training examples.
+
+        Args:
+            x: Training examples, as ``Data`` holds them.
+            is_encoded: Whether a table encoder has standardised them already.
+        """
+        if is_encoded:
+            return cls()
+        if np.ndim(x) == 2:  # in double precision: columns may be of any size
+            columns = np.asarray(x, dtype=np.float64)
+            mean, deviation = columns.mean(axis=0), columns.std(axis=0)
+            tiny = _CONSTANT * np.abs(columns).max(axis=0)
+            return cls(_floats(mean), _floats(np.where(deviation > tiny, deviation, 1.0)))
+        images = as_tensor(x)
+        axes = tuple(axis for axis in range(images.ndim) if axis != 1)
+        mean, deviation = images.mean(dim=axes), images.std(dim=axes)
+        deviation = torch.where(deviation > _CONSTANT, deviation, 1.0)
+        return cls(_floats(mean), _floats(deviation))
+
+    def __call__(self, x: Any) -> Float[Tensor, "examples ..."]:
+        """Examples as a standardised float32 tensor.
+
+        Args:
+            x: Examples, as ``Data`` holds them.
+        """
+        if np.ndim(x) == 2 and len(self.mean) > 1:
+            rows = np.asarray(x, dtype=np.float64)
+            scaled = (rows - np.array(self.mean)) / np.array(self.deviation)
+            return torch.from_numpy(scaled.astype(np.float32))
+        tensor = as_tensor(x)
+        shape = (1, -1) + (1,) * (tensor.ndim - 2)
+        mean, deviation = (torch.tensor(part).view(shape) for part in (self.mean, self.deviation))
+        return (tensor - mean) / deviation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """The tensors of a data set, both parts standardised by the training part."""
+
+    x: Tensor
+    y: Tensor
+    x_test: Tensor
+    y_test: Tensor
+    classes: tuple[str, ...]
+    standardisation: Standardisation
+    notes: tuple[str, ...] = ()
+
+
+def prepared(data: Data) -> Prepared:
+    """Turn a data set into standardised tensors."""
+    x_train = np.asarray(data.x_train[:])
+    standardisation = Standardisation.of(x_train, is_encoded=data.is_encoded)
+    return Prepared(
+        x=standardisation(x_train),
+        y=torch.from_numpy(data.y_train),
+        x_test=standardisation(np.asarray(data.x_test[:])),
+        y_test=torch.from_numpy(data.y_test),
+        classes=data.classes,
+        standardisation=standardisation,
+        notes=data.notes,
+    )
+
+
+def _floats(values: Any) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

@@ -1,0 +1,71 @@
+"""Tables of a comparison: the numbers of the files, in every format."""
+
+import json
+import statistics
+
+import pytest
+from scipy import stats
+from synthetic import METHODS
+
+from oddkout.comparing.comparison import COMPARED
+from oddkout.comparing.tables import comparison_json, comparison_latex, comparison_markdown
+
+
+def by_hand(run_jsons, metric):
+    """Mean and half-width of a metric, from the files and the textbook."""
+    values = [one["as_trained"][metric]["value"] for one in run_jsons]
+    half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
+    return statistics.mean(values), half
+
+
+def test_all_tables_show_the_means_of_the_files(filled):
+    store, comparison = filled
+    files = {
+        method: [
+            json.loads((store.folder / run.config.id / "run.json").read_text()) for run in runs
+        ]
+        for method, runs in comparison.by_method.items()
+    }
+    markdown = comparison_markdown(comparison, title="t").split("### As trained")[1].splitlines()
+    latex = comparison_latex(comparison, title="t").split(r"\end{table}")[1].splitlines()
+    best = {
+        metric: (max if metric == "accuracy" else min)(
+            METHODS, key=lambda name, metric=metric: by_hand(files[name], metric)[0]
+        )
+        for metric in COMPARED
+    }
+    for method in METHODS:
+        [in_markdown] = [line for line in markdown if line.startswith(f"| {method} |")]
+        [in_latex] = [line for line in latex if line.startswith(f"{method} &")]
+        for column, metric in enumerate(COMPARED, start=1):
+            mean, half = by_hand(files[method], metric)
+            scale, digits = (100, 1) if metric == "accuracy" else (1, 3)
+            text = f"{scale * mean:.{digits}f} ± {scale * half:.{digits}f}"
+            is_best = best[metric] == method
+            entry = in_markdown.split(" | ")[column]
+            assert entry.removesuffix(" ~") == (f"**{text}**" if is_best else text)
+            assert entry.endswith(" ~") == (not is_best and method in comparison.tied(metric))
+            text = text.replace("±", r"$\pm$")
+            entry = in_latex.split(" & ")[column].removesuffix(r"\rlap{$^\sim$}")
+            assert entry == (rf"\textbf{{{text}}}" if is_best else text)
+
+
+def test_null_levels_are_averaged_over_seeds(filled):
+    _, comparison = filled
+    table = comparison_json(comparison)["methods"]
+    runs = comparison.by_method["oko"]
+    [row] = [row for row in table if row["method"] == "oko"]
+    expected = statistics.mean(run.tempered["ece"]["null"]["mean"] for run in runs)
+    assert row["tempered"]["ece"]["null"]["mean"] == pytest.approx(expected, rel=1e-12)
+    assert row["tempered"]["accuracy"]["null"] is None
+
+
+def test_names_cannot_break_out_of_markdown_or_latex(filled):
+    _, comparison = filled
+    title = r"a|b_c <i> \end{table} 50 % $x$ & ~^#{}"
+    [head] = [line for line in comparison_markdown(comparison, title=title).splitlines()
+              if line.startswith("## ")]  # fmt: skip
+    assert r"a\|b\_c \<i\> \\end\{table\}" in head
+    caption = comparison_latex(comparison, title=title).splitlines()[2]
+    assert r"a\textbar{}b\_c" in caption
+    assert r"\textbackslash{}end\{table\} 50 \% \$x\$ \& \textasciitilde{}" in caption

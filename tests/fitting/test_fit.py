@@ -1,0 +1,147 @@
+"""``oko.fit``: every kind of source, the prior, the choices, and what it refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from oddkout import Data, fit, load_data
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.recipe import Recipe, suited_to
+
+QUICK = {"learning_rates": [0.1], "folds": 2}
+
+
+def patients(rows=300, seed=0):
+    """Three classes 86 : 10 : 4, missing values, text categories."""
+    rng = np.random.default_rng(seed)
+    kind = rng.choice(3, rows, p=[0.86, 0.10, 0.04])
+    frame = pd.DataFrame({"dose": rng.normal(size=rows) + kind, "age": rng.normal(size=rows)})
+    frame.loc[rng.random(rows) < 0.1, "dose"] = np.nan
+    frame["ward"] = np.where(rng.random(rows) < 0.3 + 0.3 * kind, "icu", "general")
+    frame.loc[rng.random(rows) < 0.05, "ward"] = None
+    frame["kind"] = np.array(["healthy", "flu", "sepsis"])[kind]
+    return frame
+
+
+def test_every_kind_of_source_gives_the_same_classifier(tmp_path):
+    frame = patients()
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet", index=False)
+    features = frame.drop(columns="kind")
+    options = {"recipe": {"updates": 20}, **QUICK}
+    sources = [
+        (tmp_path / "a.csv", {"target": "kind"}),
+        (str(tmp_path / "a.parquet"), {"target": "kind"}),
+        (frame, {"target": "kind"}),
+        ((features, frame["kind"]), {}),
+        (load_data(tmp_path / "a.csv", target="kind"), {}),
+    ]
+    classifiers = [fit(source, **reading, **options) for source, reading in sources]
+    expected = classifiers[0].predict_proba(features)
+    for classifier in classifiers[1:]:
+        np.testing.assert_array_equal(classifier.predict_proba(features), expected)
+        assert classifier.evaluation["nll"] == classifiers[0].evaluation["nll"]
+
+
+def test_arrays_are_standardised_by_the_training_part():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 3)) * [1e-8, 1, 1e20] + [0, 5, 1e21]
+    y = (x[:, 1] > 5).astype(int)
+    classifier = fit((x, y), recipe={"updates": 150}, **QUICK)
+    assert classifier.evaluation["accuracy"].value > 0.8
+    assert len(classifier.standardisation.mean) == 3
+    scaled = fit((x * 7, y), recipe={"updates": 150}, **QUICK)
+    np.testing.assert_allclose(scaled.predict_proba(x * 7), classifier.predict_proba(x), atol=1e-5)
+
+
+def test_without_a_test_part_everything_is_trained_on():
+    x, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    classifier = fit((x, y), test_size=0, recipe={"updates": 3}, **QUICK)
+    assert classifier.details["data"]["examples"] == 40
+    assert classifier.evaluation is None
+    assert set(classifier.details["folds"]) == {"nll", "accuracy"}
+
+
+@pytest.mark.parametrize("method", ["vanilla", "bb", "weighted", "pair", "oko"])
+def test_own_data_are_predicted_for_the_training_frequencies(method):
+    """Balanced methods assume equal classes; the ledger moves them."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)), np.repeat([0, 1], [45, 15])
+    data = Data(name="d", x_train=x, y_train=y, x_test=x, y_test=y, classes=("a", "b"))
+    classifier = fit(data, method=method, recipe={"updates": 3}, **QUICK)
+    assert classifier.prior == (0.75, 0.25)
+    assumed = (0.5, 0.5) if METHODS[method].is_balanced else (0.75, 0.25)
+    assert classifier.ledger.assumed == assumed
+    assert classifier.details["prior"].endswith("class frequencies of the training data")
+
+
+def test_known_benchmark_data_are_judged_as_in_the_paper():
+    classifier = fit(
+        "digits",
+        distribution="heavy-tailed",
+        train_examples=200,
+        recipe={"updates": 3},
+        **QUICK,
+    )
+    assert classifier.prior == (0.1,) * 10
+    assert classifier.details["prior"].endswith("uniform, as in the paper")
+
+
+def test_the_learning_rate_is_chosen_out_of_fold():
+    """A rate that trains nothing loses to one that does, in whatever order they come."""
+    x = np.random.default_rng(0).normal(size=(90, 2))
+    y = (x[:, 0] > 0).astype(int)
+    for rates in ([1e-6, 0.2], [0.2, 1e-6]):
+        classifier = fit((x, y), recipe={"updates": 60}, learning_rates=rates, folds=2)
+        assert classifier.details["settings"]["learning_rate"] == 0.2
+    assert classifier.temperature != 1
+    plain = fit((x, y), recipe={"updates": 60}, learning_rates=rates, folds=2, calibrate="none")
+    assert plain.temperature == 1
+    np.testing.assert_array_equal(plain.predict_proba(x).argmax(1), (
+        classifier.predict_proba(x).argmax(1)
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "own"), [("bb+ts", 2.0), ("bb", 1.0)])
+def test_without_calibration_a_method_keeps_its_own_temperature(method, own):
+    x, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    assert (
+        fit((x, y), method=method, calibrate="none", recipe={"updates": 3}, **QUICK).temperature
+        == own
+    )
+
+
+def test_the_recipe_suits_the_number_of_examples_unless_it_is_changed():
+    data = load_data("digits")
+    suited = suited_to(data.class_sizes)
+    assert suited["updates"] == 1200
+    settings = fit("digits", recipe={"updates": 3}, **QUICK).details["settings"]
+    assert settings["updates"] == 3
+    assert settings["weight_decay"] == suited["weight_decay"] < Recipe.weight_decay / 10
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"method": "okko"}, "method must be one of 'vanilla'"),
+        ({"method": "vanilla", "k": 2}, "vanilla draws no sets, got k=2"),
+        ({"recipe": {"update": 3}}, "a recipe has no part 'update'; did you mean 'updates'?"),
+        ({"folds": 1}, "folds, unless it is 0 for none, must be at least 2, got 1"),
+        ({"folds": 0, "learning_rates": [0.1, 0.2]}, r"choosing among 2 recipes.*needs folds"),
+        ({"learning_rates": []}, "learning_rates must hold at least one rate, got none"),
+        ({"learning_rates": [0]}, "learning_rate must be above 0, got 0"),
+        ({"k": 3}, r"oko with k=3 needs at least 4 classes, got 3 class\(es\).*; lower k"),
+        ({"distribution": "uniform"}, "train_examples is the size of a subset"),
+        ({"test_size": 1.5}, "must lie between 0 and 1, got 1.5"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options, text):
+    with pytest.raises(ValueError, match=text):
+        fit(patients(), target="kind", **QUICK | options)
+
+
+def test_other_sources_are_refused_by_their_type():
+    with pytest.raises(ValueError, match=r"a pair \(examples, labels\), or loaded data, got int"):
+        fit(7)
+    with pytest.raises(ValueError, match="got 3 examples and 2 labels"):
+        fit((np.zeros((3, 2)), [0, 1]))

@@ -1,0 +1,95 @@
+"""The command of a report performs the same comparison again."""
+
+import json
+import shlex
+from dataclasses import replace
+
+import pytest
+from synthetic import SETTING, fill
+
+from oddkout.cli import main
+from oddkout.comparing.compare import setting as compared_setting
+from oddkout.comparing.tables import comparison_json
+from oddkout.fitting.recipe import suited_to
+from oddkout.report.invocation import reproducing_command
+
+
+def arguments_of(command):
+    """The words that a shell makes of a command, after the name of the program."""
+    return shlex.split(command.replace("\\\n", ""))[1:]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_the_command_of_the_report_reads_the_same_runs(filled, monkeypatch, capsys):
+    store, comparison = filled
+    before = sorted(store.folder.glob("*/run.json"))
+    command = reproducing_command(comparison, out=store.folder)
+
+    def refuse(jobs):
+        raise AssertionError(f"{len(jobs)} jobs are missing")
+        yield
+
+    monkeypatch.setattr("oddkout.cli.execution.LocalExecutor", lambda processes: refuse)
+    assert main([*arguments_of(command), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    expected = json.loads(json.dumps(comparison_json(comparison)))
+    assert {name: printed[name] for name in expected} == expected
+    assert sorted(store.folder.glob("*/run.json")) == before
+    table = json.loads((store.folder / "tables.json").read_text())
+    assert {name: table[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"data": "my data/it's.csv", "fingerprint": "ab", "target": "y z", "population": "train",
+         "distribution": "all", "train_examples": None, "categorical": ("a b", "c")},
+        {"updates": 5, "dropout": 0.5, "test_size": 0.25, "model": "mlp", "examples": 30},
+    ],
+)  # fmt: skip
+def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypatch, changes):
+    suited = suited_to([40, 50])
+    config = replace(SETTING, **suited | changes)
+    store, comparison = fill(tmp_path, methods=["vanilla", "oko"], seeds=2, setting=config)
+    for run in comparison.runs:
+        run.train_counts = [40, 50]
+    calls = []
+    monkeypatch.setattr("oddkout.cli.compare._page", lambda out: None)
+
+    def spy(source, **options):
+        calls.append((source, options))
+        return comparison
+
+    monkeypatch.setattr("oddkout.cli.compare.compare", spy)
+    command = reproducing_command(comparison, out=store.folder)
+    assert ("--updates" in command) == ("updates" in changes)
+    main(arguments_of(command))
+    [(source, options)] = calls
+    assert options.pop("methods") == ["vanilla", "oko"]
+    assert (options.pop("seeds"), options.pop("learning_rates")) == (2, [0.1, 0.2])
+    for name in ("retry_failed", "executor", "progress"):
+        del options[name]
+
+    class FakeData:
+        class_sizes = (40, 50)
+
+    monkeypatch.setattr("oddkout.comparing.compare.data_for", lambda config: FakeData)
+    monkeypatch.setattr("oddkout.comparing.compare.check", lambda config: None)
+    monkeypatch.setattr("oddkout.comparing.compare.identified", lambda config: config)
+    again = compared_setting(source, **options)
+    assert again == replace(comparison.setting, fingerprint="")
+
+
+def test_a_recipe_that_no_option_has_is_reproduced_in_python(tmp_path):
+    config = replace(SETTING, weight_decay=0.01)
+    _, comparison = fill(tmp_path, methods=["vanilla", "oko"], setting=config)
+    for run in comparison.runs:
+        run.train_counts = [10] * 10
+    before = len(list(tmp_path.glob("*/run.json")))
+    names: dict[str, object] = {}
+    program = reproducing_command(comparison, out=tmp_path).replace(
+        "oko.compare", "again = oko.compare"
+    )
+    exec(program, names)
+    assert comparison_json(names["again"]) == comparison_json(comparison)
+    assert len(list(tmp_path.glob("*/run.json"))) == before
