@@ -258,7 +258,7 @@ def test_folds_are_even_and_spread_every_class():
             lambda: PriorCorrection(train_prior=[0.5, 0.5]).fit(np.zeros((2, 3))),
             "train_prior must hold one frequency per class, 3, got 2",
         ),
-        (lambda: fold_numbers([0, 1], folds=3), "3 folds need as many examples, got 2"),
+        (lambda: fold_numbers([0, 1], folds=3), "3 folds need at least 3 examples, got 2"),
         (
             lambda: cross_fitted_temperature(np.zeros((3, 2)), [0, 1, 0], folds=[0, 0, 0]),
             "one of at least 2 folds, got 3 numbers of 1 folds",
