@@ -290,7 +290,7 @@ def test_batches_without_sets_are_refused(logits, labels, text):
         ),
         (
             lambda: OddKOutLoss(k=0)((torch.zeros(2, 3), torch.zeros(2, 3)), torch.tensor([0, 0])),
-            "odd_logits need an odd class to name, but k=0",
+            "odd_logits need an odd class to predict, but k=0",
         ),
         (
             lambda: OddKOutLoss(k=1)(
