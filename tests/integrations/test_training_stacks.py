@@ -332,7 +332,7 @@ def test_the_mixin_refuses_what_would_deal_batches_out_twice_or_cut_them():
     with pytest.raises(ValueError, match="split_batches=True, which cuts sets"):
         Mixed(True, batch_sampler=sampler)
     of_rank = OddKOutBatchSampler(LABELS, k=K, sets_per_batch=8, num_replicas=2, rank=1)
-    with pytest.raises(ValueError, match="only those of rank 1 of 2; leave num_replicas"):
+    with pytest.raises(ValueError, match="only those of rank 1 of 2; do not set num_replicas"):
         Mixed(False, batch_sampler=of_rank)
 
 

@@ -188,7 +188,7 @@ def test_a_class_that_is_left_out_is_found():
         assert report.is_whole
         assert not report.is_uniform
         assert report.draws[0] == 0
-        assert "one came 0 times" in report.problems[0]
+        assert "one class came 0 times" in report.problems[0]
 
 
 def test_odd_classes_that_are_uneven_are_found_though_pairs_are_uniform():
