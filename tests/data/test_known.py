@@ -92,7 +92,7 @@ GOOD = idx_bytes(IMAGES)
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"\x00\x00\x09" + GOOD[3:], "no IDX file of bytes: .* got 00 00 09 03"),
+        (b"\x00\x00\x09" + GOOD[3:], "not an IDX file of bytes: .* got 00 00 09 03"),
         (b"PK\x03\x04" + GOOD[4:], "got 50 4b 03 04"),
         (b"", "got nothing"),
         (GOOD[:9], "ends within its header"),
@@ -167,8 +167,8 @@ def test_a_pickle_that_calls_a_command_is_refused_and_nothing_runs(tmp_path, pro
     [
         (batch_bytes(COLOUR, [1] * 5)[:-9], "damaged pickle"),
         (b"", "damaged pickle"),
-        (pickle.dumps([1, 2]), "no CIFAR batch: it holds list"),
-        (pickle.dumps({"data": b"", "labels": []}), "no CIFAR batch: it must hold 'data'"),
+        (pickle.dumps([1, 2]), "not a CIFAR batch: it holds list"),
+        (pickle.dumps({"data": b"", "labels": []}), "not a CIFAR batch: it must hold 'data'"),
         (batch_bytes(COLOUR, [1] * 4), "as many 'labels'"),
         (batch_bytes(COLOUR, [1, 2, 3, 4, 200]), "as many 'labels'"),
     ],
