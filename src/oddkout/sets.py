@@ -131,15 +131,15 @@ class ClassIndex:
             (7, 7)
         """
         at_least("per_class", per_class, 1)
-        wanted = len(self.classes) if classes is None else at_least("classes", classes, 1)
-        if wanted > len(self.classes):
+        pool_classes = len(self.classes) if classes is None else at_least("classes", classes, 1)
+        if pool_classes > len(self.classes):
             raise ValueError(
-                f"a pool of {wanted} distinct classes needs as many, but the labels hold "
+                f"a pool of {pool_classes} distinct classes needs as many, but the labels hold "
                 f"{len(self.classes)}; lower classes to {len(self.classes)} or less"
             )
         drawn = torch.arange(len(self.classes))
-        if wanted < len(drawn):
-            drawn = _distinct_below(torch.tensor([len(drawn)]), wanted, generator)[0]
+        if pool_classes < len(drawn):
+            drawn = _distinct_below(torch.tensor([len(drawn)]), pool_classes, generator)[0]
         return self._distinct_examples(drawn, per_class, generator)
 
     def draw_pools(

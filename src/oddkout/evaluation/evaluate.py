@@ -83,17 +83,17 @@ def evaluate(
     examples = Examples.of(predictions)
     generator = torch.Generator().manual_seed(seed)
     resampler = Resampler(examples, bins=bins, replicates=replicates, generator=generator)
-    right, held = hits_by_class(examples.hits, predictions.true_classes, classes=columns)
+    right, counts = hits_by_class(examples.hits, predictions.true_classes, classes=columns)
     metrics = {
-        "accuracy": share(right.sum(), held.sum()),
-        "balanced_accuracy": Measured(*mean_of_shares(right.numpy(), held.numpy())),
+        "accuracy": share(right.sum(), counts.sum()),
+        "balanced_accuracy": Measured(*mean_of_shares(right.numpy(), counts.numpy())),
     } | _measured(_estimates(examples, bins), examples, resampler)
     groups = {} if train_labels is None else frequency_groups(train_labels, classes=columns)
     return Evaluation(
         metrics=metrics,
         classes=_class_results(examples, names),
         groups={
-            name: share(right[group].sum(), held[group].sum()) for name, group in groups.items()
+            name: share(right[group].sum(), counts[group].sum()) for name, group in groups.items()
         },
         reliability=reliability_curve(**predictions.given, bins=bins),
         risk_coverage=risk_coverage(**predictions.given),
@@ -191,14 +191,14 @@ def null_level(estimate: float, draws: Float[Tensor, " replicates"]) -> NullLeve
 def _class_results(examples: Examples, names: list[str]) -> list[ClassResult]:
     """Results of each class."""
     labels, predicted = examples.predictions.true_classes, examples.predicted
-    right, held = hits_by_class(examples.hits, labels, classes=len(names))
+    right, counts = hits_by_class(examples.hits, labels, classes=len(names))
     right_calls, calls = hits_by_class(examples.hits, predicted, classes=len(names))
     confidence, _ = hits_by_class(examples.confidence, predicted, classes=len(names))
     return [
         ClassResult(
             name=name,
-            examples=int(held[column]),
-            accuracy=share(right[column], held[column]),
+            examples=int(counts[column]),
+            accuracy=share(right[column], counts[column]),
             predicted=int(calls[column]),
             precision=share(right_calls[column], calls[column]),
             confidence=(confidence[column] / calls[column]).item(),

@@ -77,11 +77,11 @@ def check_loader(
             epochs.append(_read_epoch(loader, training, k, layout, read or training.read, where))
     except ValueError as error:
         failure = str(error)  # raised below on all ranks, so that none waits for this one
-    seen = _gathered((epochs, failure), ranks)
-    for _, failed in seen:
+    results = _gathered((epochs, failure), ranks)
+    for _, failed in results:
         if failed is not None:
             raise ValueError(failed)
-    return _report([of_rank for of_rank, _ in seen], training, k, layout)
+    return _report([of_rank for of_rank, _ in results], training, k, layout)
 
 
 @dataclass
@@ -159,26 +159,26 @@ def _judge_pool(
 
 
 def _report(
-    seen: list[list[_Epoch]], training: TrainingLabels, k: int, layout: Layout
+    ranks: list[list[_Epoch]], training: TrainingLabels, k: int, layout: Layout
 ) -> LoaderReport:
     """Combine the epochs of all ranks."""
-    every = [epoch for of_rank in seen for epoch in of_rank]
+    every = [epoch for of_rank in ranks for epoch in of_rank]
     tests = [draws for epoch in every for draws in _uniform_draws(epoch, training.sizes)]
     worst = min(tests, key=lambda draws: draws.p_value)
     same_epoch = (
         _shared(first, second)
         for number in range(_EPOCHS)
-        for first, second in combinations([of_rank[number] for of_rank in seen], 2)
+        for first, second in combinations([of_rank[number] for of_rank in ranks], 2)
     )
     return LoaderReport(
         layout=layout,
         k=k,
-        batches=[[len(epoch.digests) for epoch in of_rank] for of_rank in seen],
+        batches=[[len(epoch.digests) for epoch in of_rank] for of_rank in ranks],
         units=sum(epoch.units for epoch in every),
         broken=sum(epoch.broken for epoch in every),
         first_broken=next((epoch.first_broken for epoch in every if epoch.first_broken), ""),
         shared_by_ranks=max(same_epoch, default=0.0),
-        shared_by_epochs=max(_shared(one[0], other[1]) for one in seen for other in seen),
+        shared_by_epochs=max(_shared(one[0], other[1]) for one in ranks for other in ranks),
         p_value=min(1.0, worst.p_value * len(tests)),
         draws=(worst.counts.min().item(), worst.counts.max().item(), worst.expected),
         evidence="indices" if all(epoch.has_indices for epoch in every) else "contents",
