@@ -136,7 +136,7 @@ def test_a_position_outside_of_the_pool_makes_its_sum_nan(position):
 
 def test_pairs_have_no_odd_class_to_name():
     logits, labels, sets = pool(k=0)
-    with pytest.raises(ValueError, match="need an odd class to name, got sets of 2 members"):
+    with pytest.raises(ValueError, match="need an odd class to predict, got sets of 2 members"):
         oko_flax.set_loss(jnp.asarray(logits), labels, sets, targets="odd")
     head = oko_flax.SetSumHead(4, 4, rngs=nnx.Rngs(0))
     assert jnp.isfinite(head.loss(jnp.asarray(logits), labels, sets))

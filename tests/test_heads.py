@@ -73,7 +73,7 @@ def test_features_are_not_kept_alive():
     model = with_odd_head(Net())
     for mode in (True, False):
         model.train(mode)(torch.zeros(2, 5))
-        assert model._tap._seen == (None, None)
+        assert model._tap._recorded == (None, None)
 
 
 def test_a_named_feature_module_serves_any_model():
@@ -115,7 +115,7 @@ for found, expected in zip(compiled(x), model(x), strict=True):
             "not among mo",
         ),
         (lambda: with_odd_head(Net(), width=8), "go together.*width=8, classes=None; give all"),
-        (lambda: with_odd_head(with_odd_head(Net())), "has an odd-class head already"),
+        (lambda: with_odd_head(with_odd_head(Net())), "already has an odd-class head"),
     ],
 )
 def test_models_it_cannot_serve_are_refused_with_advice(call, text):

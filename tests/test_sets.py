@@ -160,21 +160,9 @@ def test_set_sum_equals_a_loop():
     torch.testing.assert_close(set_sum(logits, sets), torch.tensor(slow, dtype=torch.float64))
 
 
-@pytest.mark.parametrize(
-    ("labels", "text"),
-    [
-        ([], "labels must hold at least one example, got none"),
-        ([0.0, 1.0], "labels must be integers, got torch.float32; convert them"),
-        ([0, float("nan"), 1], r"labels must be integers, got NaN at positions \[1\]; drop or"),
-        ([[0, 1], [1, 0]], r"one axis, .* got shape \(2, 2\); .* argmax"),
-        (["cat", "dog"], "flat list of integers.*map class names to integers"),
-        ([[0], [1, 2]], "rows of different lengths"),
-        ([0, 0, 1, 1, 2], r"classes \[2\] hold only 1; drop these classes"),
-    ],
-)
-def test_bad_labels_are_refused(labels, text):
-    with pytest.raises(ValueError, match=text):
-        ClassIndex(labels)
+def test_a_class_with_one_example_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"classes \[2\] hold only 1; drop these classes"):
+        ClassIndex([0, 0, 1, 1, 2])
 
 
 @pytest.mark.parametrize(

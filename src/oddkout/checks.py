@@ -1,4 +1,4 @@
-"""The wording of errors: what must hold, what came, and what to do."""
+"""Checks of arguments; their errors say what must hold, what was given, and what to do."""
 
 from collections.abc import Collection
 from typing import Any, TypeAlias
@@ -7,18 +7,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Labels come in many forms and often wrong; ``class_labels`` says how, so nothing does before it.
+# Labels: a list, array or tensor. Not annotated more closely, so that ``class_labels`` and not a
+# type checker reports what is wrong with them.
 Labels: TypeAlias = Any
 
-# So do predictions: lists, arrays or tensors, which ``prediction_matrix`` reads.
+# Predictions: a list, array or tensor, which ``prediction_matrix`` checks.
 Matrix: TypeAlias = Any
 
-# Where a float is due, people write 2 as well; the run-time type checker of the tests is strict.
+# A float argument for which users also write integers, as in gamma=2.
 Number: TypeAlias = float | int
 
 
 def at_least(name: str, value: int, minimum: int) -> int:
-    """Return ``value``, or raise if it is no whole number of at least ``minimum``."""
+    """Return ``value``, or raise unless it is a whole number of at least ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ValueError(f"{name} must be a whole number, got {value!r}")
     if value < minimum:
@@ -33,17 +34,17 @@ def one_of(name: str, value: str, choices: Collection[str]) -> None:
 
 
 def class_labels(labels: Labels) -> Tensor:
-    """Return ``labels`` as a 1-D int64 tensor, or raise if they are no list of classes.
+    """Return ``labels`` as a 1-D int64 tensor, or raise unless they are a list of integers.
 
-    Args:
-        labels: List, array, tensor, or a data set with ``targets``; any integers, gaps allowed.
+    Labels are a list, array or tensor, or a data set with ``targets``. They need not be
+    consecutive.
     """
     given = getattr(labels, "targets", labels)
     try:
         tensor = torch.as_tensor(given)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
-            f"labels must be a flat list of integers, but they cannot be read as such "
+            f"labels must be a flat list of integers, but they cannot be read as one "
             f"({error}); map class names to integers first, and look for rows of different lengths"
         ) from None
     if tensor.ndim != 1:
@@ -55,22 +56,25 @@ def class_labels(labels: Labels) -> Tensor:
         raise ValueError("labels must hold at least one example, got none; check the data you read")
     if tensor.is_floating_point() or tensor.is_complex():
         missing = tensor.isnan().nonzero().flatten().tolist()
-        came = f"NaN at positions {few(missing)}" if missing else f"{tensor.dtype}"
+        given_values = f"NaN at positions {few(missing)}" if missing else f"{tensor.dtype}"
         raise ValueError(
-            f"labels must be integers, got {came}; "
+            f"labels must be integers, got {given_values}; "
             + ("drop or label these examples" if missing else "convert them, e.g. labels.long()")
         )
     return tensor.long()
 
 
 def classification(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return ``labels`` as int64, or raise if they do not fit ``logits`` of examples x classes."""
+    """Return ``labels`` as int64, or raise if they do not match the rows and columns of ``logits``.
+
+    Also raise unless ``logits`` are finite.
+    """
     finite_logits(logits)
     labels = class_labels(labels)
     if len(labels) != len(logits):
         raise ValueError(
             f"logits and labels must be of the same examples, got {len(logits)} rows of logits and "
-            f"{len(labels)} labels; pass the labels of the batch that the model was given"
+            f"{len(labels)} labels; pass the labels of the batch that the model predicted"
         )
     low, high = labels.aminmax()
     if low < 0 or high >= logits.shape[1]:
@@ -90,7 +94,7 @@ def finite_logits(logits: Tensor) -> Tensor:
         )
     if len(logits) == 0:
         raise ValueError("logits must hold at least one example, got none; check the batch")
-    # A sum is one pass without a temporary of the same size; only a surprise is looked at closely.
+    # A sum needs one pass and no temporary tensor; search for the rows only if it is not finite.
     if not logits.detach().sum(dtype=torch.float64).isfinite():
         bad = (~logits.detach().isfinite().all(dim=1)).nonzero().flatten().tolist()
         if bad:
@@ -102,10 +106,10 @@ def finite_logits(logits: Tensor) -> Tensor:
 
 
 def prediction_matrix(name: str, values: Matrix) -> Tensor:
-    """Return ``values`` as a float tensor of examples x classes, or raise if they are none.
+    """Return ``values`` as a float tensor of examples x classes, or raise if that is impossible.
 
-    Half precision and whole numbers become float32; tensors and contiguous, writable arrays of
-    floats are not copied.
+    Half precision and integers become float32. Tensors and contiguous, writable float arrays are
+    not copied.
     """
     try:
         given = (
@@ -115,7 +119,7 @@ def prediction_matrix(name: str, values: Matrix) -> Tensor:
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
             f"{name} must be a table of numbers, one row per example, but they cannot be read as "
-            f"such ({error}); look for text and for rows of different lengths"
+            f"one ({error}); look for text and for rows of different lengths"
         ) from None
     if tensor.ndim != 2 or tensor.is_complex():
         raise ValueError(
@@ -134,25 +138,25 @@ def prediction_matrix(name: str, values: Matrix) -> Tensor:
 
 
 def matching_labels(labels: Labels, *, examples: int, classes: int) -> Tensor:
-    """Return ``labels`` as int64, or raise unless there is one of ``classes`` per example."""
-    found = class_labels(labels)
-    if len(found) != examples:
+    """Return ``labels`` as int64, or raise unless each example has one in 0 .. classes - 1."""
+    checked = class_labels(labels)
+    if len(checked) != examples:
         raise ValueError(
             f"predictions and labels must be of the same examples, got {examples} rows of "
-            f"predictions and {len(found)} labels; pass the labels in the order of the rows"
+            f"predictions and {len(checked)} labels; pass the labels in the order of the rows"
         )
-    wrong = ((found < 0) | (found >= classes)).nonzero().flatten()
+    wrong = ((checked < 0) | (checked >= classes)).nonzero().flatten()
     if len(wrong):
         row = int(wrong[0])
         raise ValueError(
             f"labels must lie in 0 .. {classes - 1}, one column of predictions per class, but "
-            f"example {row} has label {int(found[row])}; number the classes from 0 in the order "
+            f"example {row} has label {int(checked[row])}; number the classes from 0 in the order "
             "of the columns"
         )
-    return found
+    return checked
 
 
 def few(values: Collection[Any]) -> str:
-    """Spell a list out, up to eight entries."""
-    shown = ", ".join(map(str, list(values)[:8]))
-    return f"[{shown}]" if len(values) <= 8 else f"[{shown}, ...] ({len(values)} in all)"
+    """Format the first eight entries of a list."""
+    first = ", ".join(map(str, list(values)[:8]))
+    return f"[{first}]" if len(values) <= 8 else f"[{first}, ...] ({len(values)} in all)"

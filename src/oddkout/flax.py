@@ -1,7 +1,8 @@
-"""Set learning for JAX: the set-sum head and loss, pure functions that jit, on Flax's NNX.
+"""Odd-k-out learning for JAX: set sum and set loss as pure functions, and a Flax NNX head.
 
-Sets are drawn by the same ``ClassIndex``, outside of jitted code, and go in as an array. Import it
-by name, it needs JAX and Flax: ``from oddkout import flax as oko_flax``.
+All functions work under ``jax.jit`` except ``draw_sets``: ``ClassIndex`` draws the sets outside
+jitted code, which takes them as an array. The module needs JAX and Flax, so import it explicitly:
+``from oddkout import flax as oko_flax``.
 """
 
 from typing import Literal, get_args
@@ -20,19 +21,19 @@ from oddkout.sets import ClassIndex
 
 Targets = Literal["hard", "soft", "odd"]
 
-# Which members of a set (pair, pair, odd ...) a head is asked to name.
+# The members of a set (pair, pair, odd ...) whose classes are the target.
 _NAMED = {"hard": slice(0, 1), "soft": slice(None), "odd": slice(2, None)}
 
 
 def draw_sets(
     index: ClassIndex, *, k: int, sets: int, generator: torch.Generator | None = None
 ) -> Int32[ndarray, "sets members"]:
-    """Draw sets by a ``ClassIndex``, as an array that jitted code takes.
+    """Draw sets from a ``ClassIndex``, as an array for jitted code.
 
-    Its shape depends on ``k`` and ``sets`` alone, so that nothing is compiled anew.
+    Its shape depends on ``k`` and ``sets`` only, so jitted code is compiled once.
 
     Args:
-        index: Where the examples of each class are, in a data set or in a pool.
+        index: Index of a data set or of a pool.
         k: Number of odd classes in a set.
         sets: Number of sets.
         generator: Source of randomness; torch's global one if not given.
@@ -50,14 +51,14 @@ def draw_sets(
 def set_sum(
     logits: Float[Array, "examples classes"], sets: Int[Array | ndarray, "sets members"]
 ) -> Float[Array, "sets classes"]:
-    """Logits summed over the members of each set, in float32 at least.
+    """Sum the logits of the members of each set, at least in float32.
 
-    A position beyond the pool makes its sum NaN: jitted code cannot raise, and JAX would take the
+    A position outside the pool makes its sum NaN: jitted code cannot raise, and JAX would use the
     last example instead.
 
     Args:
         logits: Logits of a pool of examples.
-        sets: Rows of positions into the pool.
+        sets: Rows of positions in the pool.
 
     Example:
         >>> logits = jnp.array([[1.0, 0.0], [2.0, 0.0], [0.0, 5.0]])
@@ -80,10 +81,10 @@ def set_loss(
 
     Args:
         logits: Logits of a pool of examples.
-        labels: Class of every example of the pool.
-        sets: Rows of positions into the pool: the pair, then the odd members.
-        targets: ``"hard"`` puts all mass on the pair class, ``"soft"`` spreads it over the
-            members, ``"odd"`` over the odd ones: what the second head is asked for.
+        labels: Class of each example of the pool.
+        sets: Rows of positions in the pool: the pair, then the odd members.
+        targets: ``"hard"`` puts all mass on the pair class. ``"soft"`` spreads it evenly over all
+            members, ``"odd"`` over the odd members, for the odd-class head.
 
     Example:
         All logits equal: the summed prediction is uniform, so the loss is log(4).
@@ -96,20 +97,20 @@ def set_loss(
     named = sets[:, _NAMED[targets]]
     if named.shape[1] == 0:
         raise ValueError(
-            f"targets={targets!r} need an odd class to name, got sets of {sets.shape[1]} members; "
-            "draw sets with k of at least 1"
+            f"targets={targets!r} need an odd class to predict, got sets of {sets.shape[1]} "
+            "members; draw sets with k of at least 1"
         )
     log_probs = jax.nn.log_softmax(set_sum(logits, sets), axis=1)
     return -jnp.take_along_axis(log_probs, jnp.asarray(labels)[named], axis=1).mean()
 
 
-class SetSumHead(nnx.Module):  # type: ignore[misc]  # where types are checked there is no Flax
-    """A classifier on features, and beside it a head that names the odd class in training.
+class SetSumHead(nnx.Module):  # type: ignore[misc]  # Flax is not installed where mypy runs
+    """A linear classifier, with a second head that predicts the odd class during training.
 
     Args:
         features: Number of features.
         classes: Number of classes.
-        rngs: Source of the weights.
+        rngs: Source of the initial weights.
 
     Example:
         >>> head = SetSumHead(8, 3, rngs=nnx.Rngs(0))
@@ -126,7 +127,7 @@ class SetSumHead(nnx.Module):  # type: ignore[misc]  # where types are checked t
         self.odd = nnx.Linear(features, classes, rngs=rngs)
 
     def __call__(self, features: Float[Array, "examples features"]) -> Float[Array, "examples _"]:
-        """Logits of the classifier; the odd-class head is for training alone."""
+        """Logits of the classifier; the odd-class head is used in training only."""
         logits: Array = self.classifier(features)
         return logits
 
@@ -139,17 +140,17 @@ class SetSumHead(nnx.Module):  # type: ignore[misc]  # where types are checked t
         targets: Literal["hard", "soft"] = "hard",
         odd_weight: Number | Float[Array, ""] | None = None,
     ) -> Float[Array, ""]:
-        """Odd-k-out loss of a pool: that of the classifier, and of the odd-class head if weighted.
+        """Odd-k-out loss of a pool, including the odd-class loss if it has a weight.
 
         Args:
             features: Features of the pool.
-            labels: Class of every example of the pool.
-            sets: Rows of positions into the pool: the pair, then the odd members.
+            labels: Class of each example of the pool.
+            sets: Rows of positions in the pool: the pair, then the odd members.
             targets: ``"hard"`` or ``"soft"``, see ``set_loss``.
-            odd_weight: Weight of the odd-class loss, which may change from step to step; without
-                one that head is left alone.
+            odd_weight: Weight of the odd-class loss, which may change between steps. If not given,
+                the odd-class head is not trained.
         """
-        named = set_loss(self.classifier(features), labels, sets, targets=targets)
+        pair_loss = set_loss(self.classifier(features), labels, sets, targets=targets)
         if odd_weight is None:
-            return named
-        return named + odd_weight * set_loss(self.odd(features), labels, sets, targets="odd")
+            return pair_loss
+        return pair_loss + odd_weight * set_loss(self.odd(features), labels, sets, targets="odd")

@@ -1,4 +1,4 @@
-"""A second head that names the odd class in training and is thrown away afterwards."""
+"""A second head that predicts the odd class during training and is removed afterwards."""
 
 from typing import Any
 
@@ -35,9 +35,9 @@ class OddHeadModel(nn.Module):
             return logits
         if self._is_classifier and logits is not output:
             raise ValueError(
-                "the odd-class head sits beside the last linear layer, whose output must be what "
-                "the model returns, but the model returns something else; pass the module that "
-                "puts out its features: with_odd_head(model, features=model.backbone, width=512, "
+                "the model must return the output of its last linear layer, which the odd-class "
+                "head runs in parallel to, but it returns something else; pass the module that "
+                "outputs its features: with_odd_head(model, features=model.backbone, width=512, "
                 "classes=10)"
             )
         return logits, self.odd_head(inputs if self._is_classifier else output)
@@ -50,16 +50,17 @@ def with_odd_head(
     width: int | None = None,
     classes: int | None = None,
 ) -> OddHeadModel:
-    """Give a classifier a second head that sees the same features.
+    """Add an odd-class head that takes the same features as the classifier's last layer.
 
-    The result returns ``(logits, odd_logits)`` in training mode and ``logits`` alone in
-    evaluation mode. The model is wrapped, not copied; ``without_odd_head`` gives it back.
+    The result returns ``(logits, odd_logits)`` in training mode and ``logits`` in evaluation mode.
+    The model is wrapped, not copied; ``without_odd_head`` unwraps it.
 
     Args:
-        model: Any module whose last layer is linear and whose output is that layer's.
-        features: For any other model: the part of it that puts out a row of features per example.
+        model: A module that returns the output of its last, linear layer. Any other model needs
+            the arguments below.
+        features: The submodule that outputs one row of features per example.
         width: Number of these features.
-        classes: Number of classes; needed with ``features``.
+        classes: Number of classes.
 
     Example:
         >>> import torch
@@ -71,7 +72,7 @@ def with_odd_head(
         (2, 3)
     """
     if isinstance(model, OddHeadModel):
-        raise ValueError("the model has an odd-class head already; use it as it is")
+        raise ValueError("the model already has an odd-class head; use it as it is")
     given = (features, width, classes)
     if features is not None and width is not None and classes is not None:
         if not any(module is features for module in model.modules()):
@@ -90,7 +91,7 @@ def with_odd_head(
     if not isinstance(last, nn.Linear):
         raise ValueError(
             f"the last layer of the model must be nn.Linear, got {type(last).__name__}; return "
-            "plain logits, or pass the part that puts out its features: with_odd_head(model, "
+            "plain logits, or pass the module that outputs its features: with_odd_head(model, "
             "features=model.backbone, width=512, classes=10)"
         )
     return OddHeadModel(
@@ -99,9 +100,9 @@ def with_odd_head(
 
 
 def without_odd_head(model: nn.Module) -> nn.Module:
-    """Return the plain classifier inside ``with_odd_head``, with the parameter names it had.
+    """Return the classifier that ``with_odd_head`` wrapped, with its original parameter names.
 
-    A model that has no odd-class head is returned as it is.
+    A model without an odd-class head is returned as is.
     """
     if not isinstance(model, OddHeadModel):
         return model
@@ -113,18 +114,18 @@ def without_odd_head(model: nn.Module) -> nn.Module:
 
 
 class _Tap:
-    """A forward hook that remembers what went through a module.
+    """A forward hook that records the input and output of a module.
 
-    An object rather than a closure, so that a copied or pickled model keeps its own.
+    It is an object and not a closure, so a copied or pickled model has its own.
     """
 
     def __init__(self) -> None:
-        self._seen: tuple[Any, Any] = (None, None)
+        self._recorded: tuple[Any, Any] = (None, None)
 
     def __call__(self, module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-        self._seen = (inputs[0], output)
+        self._recorded = (inputs[0], output)
 
     def drain(self) -> tuple[Any, Any]:
-        """Return the input and the output seen last, and let go of them."""
-        seen, self._seen = self._seen, (None, None)
-        return seen
+        """Return the last recorded input and output, and release them."""
+        recorded, self._recorded = self._recorded, (None, None)
+        return recorded

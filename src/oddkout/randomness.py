@@ -1,4 +1,4 @@
-"""Generators that are a function of a few integers, so that nothing has to be remembered."""
+"""Random generators keyed by integers, so that no generator state has to be saved."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +8,10 @@ import torch
 
 
 def keyed_generator(*key: int) -> torch.Generator:
-    """A generator for this key; different keys give unrelated streams.
+    """Return a generator for this key; different keys give independent streams.
 
     Args:
-        *key: Integers from 0, such as a seed, an epoch and the number of a batch.
+        *key: Non-negative integers, such as a seed, an epoch and the number of a batch.
 
     Example:
         >>> draws = [torch.rand(1, generator=keyed_generator(0, 3)).item() for _ in range(2)]
@@ -23,13 +23,13 @@ def keyed_generator(*key: int) -> torch.Generator:
 
 @contextmanager
 def keyed_globals(*key: int, device: torch.device) -> Iterator[None]:
-    """Seed PyTorch's global generators within, and leave them as they were.
+    """Seed PyTorch's global generators inside a ``with`` block, and restore them afterwards.
 
-    Layers such as dropout draw from these and take no other.
+    Layers such as dropout always draw from the global generators.
 
     Args:
-        *key: Integers from 0, as for ``keyed_generator``.
-        device: The device that the layers are on.
+        *key: Non-negative integers, as for ``keyed_generator``.
+        device: Device of the layers.
 
     Example:
         >>> with keyed_globals(0, 3, device=torch.device("cpu")):
@@ -39,7 +39,7 @@ def keyed_globals(*key: int, device: torch.device) -> Iterator[None]:
     """
     devices = [] if device.type == "cpu" else [device]
     with torch.random.fork_rng(devices=devices, device_type=_forked(device)):
-        # Not torch.manual_seed, which notes a stack trace for a GPU that may be used some day.
+        # torch.manual_seed is slower: it also queues a seed for GPUs that are not yet in use.
         torch.default_generator.manual_seed(_seed_of(key))
         if device.type == "cuda":
             torch.cuda.manual_seed(_seed_of(key))
@@ -51,5 +51,5 @@ def _seed_of(key: tuple[int, ...]) -> int:
 
 
 def _forked(device: torch.device) -> str:
-    """What fork_rng calls the kind of device whose generators it keeps, besides the CPU's."""
+    """The ``device_type`` that ``fork_rng`` expects; it always saves the CPU's generator, too."""
     return "cuda" if device.type == "cpu" else device.type

@@ -1,4 +1,4 @@
-"""Batch samplers: the paper's sets, class-balanced pools, and the paper's batch-balancing."""
+"""Batch samplers: odd-k-out sets, class-balanced pools, and batch-balancing."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -14,22 +14,23 @@ from oddkout.sets import ClassIndex, Singletons
 
 
 class KeyedBatchSampler(BatchSampler):
-    """Batches that are a function of (seed, epoch, rank, number in the epoch) alone.
+    """A sampler whose batches depend only on (seed, epoch, rank, number of the batch).
 
-    So any batch can be drawn without those before it: resuming needs two integers, and ranks and
-    epochs differ without a word between them. The epoch moves on by itself with every pass, since
-    not every training stack calls ``set_epoch``; those that do look for it on ``.sampler``, which
-    is why a sampler is its own ``.sampler``.
+    Any batch can be drawn without those before it. Resuming therefore needs two integers, and
+    ranks and epochs differ without communication. The epoch advances with every pass, because some
+    training stacks do not call ``set_epoch``. Those that do look for it on ``.sampler``, so a
+    sampler is its own ``.sampler``.
 
     Args:
-        batch_size: Number of examples in a batch, or None where sizes differ.
-        drop_last: Whether a short last batch is left out.
-        seed: Key of all randomness, with the epoch and the rank.
-        num_replicas: Number of processes that share an epoch. Leave it to Lightning, which sets
-            it, and to Accelerate, which deals out whole batches itself.
+        batch_size: Number of examples in a batch, or None if it varies.
+        drop_last: Whether to leave out an incomplete last batch.
+        seed: Seed of all randomness, together with the epoch and the rank.
+        num_replicas: Number of processes that share an epoch. Do not set it with Lightning, which
+            sets it, or with Accelerate, which distributes whole batches itself.
         rank: Number of this process.
-        sampler: Taken from Lightning, which builds a batch sampler anew with a distributed sampler
-            of single examples. That would tear sets apart: it is asked for its rank alone.
+        sampler: Passed by Lightning, which rebuilds a batch sampler with a distributed sampler of
+            single examples. Using that one would break up the sets, so only its ``rank`` and
+            ``num_replicas`` are read.
     """
 
     def __init__(
@@ -55,9 +56,9 @@ class KeyedBatchSampler(BatchSampler):
         self.sampler = self  # type: ignore[assignment]  # the base expects one of single indices
         self.batch_size = batch_size  # type: ignore[assignment]  # the base knows one size only
         self.drop_last = drop_last
-        self._epoch = 0  # of the next pass
-        self._first = 0  # batch at which the next pass starts
-        self._position: tuple[int, int] | None = None  # epoch and next batch of the pass under way
+        self._epoch = 0  # epoch of the next pass
+        self._first = 0  # first batch of the next pass
+        self._position: tuple[int, int] | None = None  # epoch and next batch of the current pass
 
     @abstractmethod
     def __len__(self) -> int:
@@ -77,42 +78,43 @@ class KeyedBatchSampler(BatchSampler):
         self._position = None
 
     def set_epoch(self, epoch: int) -> None:
-        """Make ``epoch`` the next pass; a pass that is to be resumed keeps its place in it."""
+        """Set the epoch of the next pass; if it is the epoch to resume, keep the position in it."""
         if at_least("epoch", epoch, 0) != self._epoch:
             self._epoch, self._first = epoch, 0
         self._position = None
 
     def state_dict(self) -> dict[str, int]:
-        """Where the sampler stands: the epoch, and the number of its batches given out."""
+        """The current epoch and the number of its batches drawn so far."""
         epoch, batch = self._position or (self._epoch, self._first)
         return {"epoch": epoch, "batch": batch}
 
     def load_state_dict(self, state_dict: Mapping[str, int]) -> None:
-        """Go on where ``state_dict`` was taken: the next pass gives the batches that remained."""
+        """Resume from ``state_dict``: the next pass yields the remaining batches of its epoch."""
         epoch = at_least("epoch", state_dict["epoch"], 0)
         batch = at_least("batch", state_dict["batch"], 0)
         if batch > len(self):
             raise ValueError(
                 f"the state was taken after batch {batch} of an epoch, but this sampler gives only "
-                f"{len(self)}; build it with the arguments it had then"
+                f"{len(self)}; build it with the same arguments as before"
             )
         self._epoch, self._first, self._position = epoch, batch, None
 
 
 class OddKOutBatchSampler(KeyedBatchSampler):
-    """Batches of the paper's sets, laid out set by set: pair, pair, odd_1, ..., odd_k.
+    """Yield batches of the paper's sets, laid out set by set: pair, pair, odd_1, ..., odd_k.
 
     Pass it as a loader's ``batch_sampler`` and use ``OddKOutLoss(layout="paper")``.
 
     Args:
-        labels: Class of every example of the data set, see ``ClassIndex``.
+        labels: Class of each example of the data set, see ``ClassIndex``.
         k: Number of odd classes in a set.
         sets_per_batch: Number of sets in a batch, each of k + 2 examples.
-        sets_per_epoch: Number of sets in one pass of all processes together; as many as there are
-            examples if not given, which makes as many updates as cross-entropy would.
-        drop_last: Leave out a last batch of fewer sets.
-        seed: Key of all randomness, with the epoch and the rank.
-        singletons: What to do with classes of one example, see ``ClassIndex``.
+        sets_per_epoch: Number of sets in an epoch, over all processes. The default is the number
+            of examples, which gives as many updates as cross-entropy with batches of
+            ``sets_per_batch`` examples.
+        drop_last: Whether to leave out an incomplete last batch.
+        seed: Seed of all randomness, together with the epoch and the rank.
+        singletons: How to treat classes with one example, see ``ClassIndex``.
         num_replicas: Number of processes, see ``KeyedBatchSampler``.
         rank: Number of this process.
         sampler: For frameworks that inject one, see ``KeyedBatchSampler``.
@@ -150,11 +152,11 @@ class OddKOutBatchSampler(KeyedBatchSampler):
             sampler=sampler,
         )
         self.index = ClassIndex(labels, singletons=singletons)
-        self.index.draw_sets(k=k, sets=1, generator=torch.Generator())  # refuses a k too large
+        self.index.draw_sets(k=k, sets=1, generator=torch.Generator())  # raises if k is too large
         self.k = k
         self.sets_per_batch = sets_per_batch
         epoch = len(self.index) if sets_per_epoch is None else sets_per_epoch
-        # Every process gets as many, or the others would wait for the last one for ever.
+        # Every process must get the same number of sets, or the others would wait forever.
         self._sets = -(-at_least("sets_per_epoch", epoch, 1) // self.num_replicas)
 
     def __len__(self) -> int:
@@ -168,21 +170,21 @@ class OddKOutBatchSampler(KeyedBatchSampler):
 
 
 class ClassBalancedBatchSampler(KeyedBatchSampler):
-    """Class-balanced batches: pools of distinct examples, or the paper's batch-balancing.
+    """Yield class-balanced batches: pools of distinct examples, or the paper's batch-balancing.
 
-    With ``examples_per_class``, a batch is a pool of so many distinct examples of each of
-    ``classes_per_batch`` distinct classes (a smaller class gives all it has): what
-    ``OddKOutLoss`` draws its sets in. With ``batch_size`` instead, every example of a batch is
-    drawn with replacement, a class first and then one of its examples (Algorithm 2).
+    With ``examples_per_class``, a batch is a pool: ``classes_per_batch`` distinct classes and
+    ``examples_per_class`` distinct examples of each (a smaller class gives all it has).
+    ``OddKOutLoss`` draws its sets from such a pool. With ``batch_size`` instead, examples are drawn
+    with replacement: first a class, then one of its examples (Algorithm 2).
 
     Args:
-        labels: Class of every example of the data set, see ``ClassIndex``.
-        batches: Number of batches in one pass of all processes together.
-        classes_per_batch: Number of classes in a pool; all of them if not given.
+        labels: Class of each example of the data set, see ``ClassIndex``.
+        batches: Number of batches in an epoch, over all processes.
+        classes_per_batch: Number of classes in a pool; all if not given.
         examples_per_class: Number of examples of each class in a pool.
         batch_size: Number of examples in a batch drawn with replacement.
-        seed: Key of all randomness, with the epoch and the rank.
-        singletons: What to do with classes of one example in a pool, see ``ClassIndex``.
+        seed: Seed of all randomness, together with the epoch and the rank.
+        singletons: How to treat classes with one example in a pool, see ``ClassIndex``.
         num_replicas: Number of processes, see ``KeyedBatchSampler``.
         rank: Number of this process.
         sampler: For frameworks that inject one, see ``KeyedBatchSampler``.
@@ -216,13 +218,13 @@ class ClassBalancedBatchSampler(KeyedBatchSampler):
                 f"batch_size examples drawn with replacement, got {classes_per_batch=}, "
                 f"{examples_per_class=}, {batch_size=}; give one of the two"
             )
-        # Batch-balancing forms no pairs, so any class will do.
+        # Batch-balancing needs no pairs, so classes with one example are fine.
         self.index = ClassIndex(labels, singletons=singletons if batch_size is None else "repeat")
         self.classes_per_batch = classes_per_batch
         self.examples_per_class = examples_per_class
         if examples_per_class is not None:
-            # Drawn once to refuse bad arguments now; the size is the same for all pools only if
-            # no class is smaller than it should be.
+            # Draw one pool now to check the arguments. All pools have its size only if every
+            # class holds at least examples_per_class examples.
             pool = self.index.draw_balanced(
                 classes=classes_per_batch, per_class=examples_per_class, generator=torch.Generator()
             )

@@ -1,4 +1,4 @@
-"""Odd-k-out sets: rows of example indices, drawn by class, and the sum of logits over them."""
+"""Odd-k-out sets: draw rows of example indices by class, and sum logits over them."""
 
 from typing import Literal, get_args
 
@@ -12,16 +12,16 @@ Singletons = Literal["error", "odd-only", "repeat"]
 
 
 class ClassIndex:
-    """Where the examples of each class are: built once, with one sort, then drawn from.
+    """The examples of each class, indexed once and then drawn from.
 
-    Every draw picks classes uniformly, whatever their frequency, and then examples uniformly
-    within their class; that is what balances a long-tailed data set.
+    Every draw picks classes uniformly, whatever their frequency, and then examples uniformly within
+    their class. This balances a long-tailed data set.
 
     Args:
-        labels: Class of every example, in the order of the data set: a list, array or tensor of
-            any integers, or a data set with ``targets``.
-        singletons: What to do with classes of one example, which cannot form a pair: ``"error"``
-            refuses them by name, ``"odd-only"`` never draws them as the pair class, ``"repeat"``
+        labels: Class of each example, in the order of the data set: a list, array or tensor of
+            integers, or a data set with ``targets``.
+        singletons: How to treat classes with one example, which cannot form a pair: ``"error"``
+            raises and names them, ``"odd-only"`` never draws them as the pair class, ``"repeat"``
             pairs their example with itself.
 
     Attributes:
@@ -61,13 +61,13 @@ class ClassIndex:
     def draw_sets(
         self, *, k: int, sets: int, generator: torch.Generator | None = None
     ) -> Int[Tensor, "sets members"]:
-        """Draw sets of example indices as Algorithm 1 of the paper does.
+        """Draw sets of example indices by Algorithm 1 of the paper.
 
         Columns 0 and 1 are two different examples of the pair class, columns 2 .. k + 1 one
-        example each of k distinct other classes. The cost grows with ``sets`` and ``k`` alone.
+        example each of k distinct other classes. The cost depends on ``sets`` and ``k`` only.
 
         Args:
-            k: Number of odd classes in a set, from 0 to the number of classes less 1.
+            k: Number of odd classes in a set, from 0 to the number of classes minus 1.
             sets: Number of sets.
             generator: Source of randomness; torch's global one if not given.
 
@@ -94,12 +94,12 @@ class ClassIndex:
         pair = _at(self._pair_classes, _below(len(self._pair_classes), (sets, 1), generator))
         others = torch.tensor([len(self.classes) - 1]).expand(sets)
         odd = _shuffled(_distinct_below(others, k, generator), generator)
-        odd += odd >= pair  # step over the pair class
+        odd += odd >= pair  # skip the pair class
         drawn = torch.cat([pair, odd], dim=1)
 
         counts = _at(self.counts, drawn)
         member = _below(counts, drawn.shape, generator)
-        # The second of the pair lies 1 .. count - 1 places after the first, wrapping around.
+        # The partner follows 1 .. count - 1 positions after the first member, cyclically.
         step = 1 + _below(counts[:, :1] - 1, (sets, 1), generator)
         partner = (member[:, :1] + step) % counts[:, :1]
 
@@ -115,13 +115,13 @@ class ClassIndex:
     ) -> Int[Tensor, " pool"]:
         """Draw a pool: distinct classes, and distinct examples of each, class by class.
 
-        A set drawn inside such a pool is, on its own, distributed as one drawn from all the data.
-        (With ``singletons="odd-only"`` this needs ``classes`` to be all of them: a smaller pool
-        that happens to hold few pair classes shows its singletons more often.)
+        A single set drawn from such a pool has the same distribution as one drawn from all data.
+        With ``singletons="odd-only"`` this holds only for pools of all classes: in smaller pools
+        the singletons are drawn more often.
 
         Args:
             per_class: Number of examples of each class; a smaller class gives all it has.
-            classes: Number of classes; all of them if not given.
+            classes: Number of classes; all if not given.
             generator: Source of randomness; torch's global one if not given.
 
         Example:
@@ -131,21 +131,21 @@ class ClassIndex:
             (7, 7)
         """
         at_least("per_class", per_class, 1)
-        wanted = len(self.classes) if classes is None else at_least("classes", classes, 1)
-        if wanted > len(self.classes):
+        pool_classes = len(self.classes) if classes is None else at_least("classes", classes, 1)
+        if pool_classes > len(self.classes):
             raise ValueError(
-                f"a pool of {wanted} distinct classes needs as many, but the labels hold "
+                f"a pool of {pool_classes} distinct classes needs as many, but the labels hold "
                 f"{len(self.classes)}; lower classes to {len(self.classes)} or less"
             )
         drawn = torch.arange(len(self.classes))
-        if wanted < len(drawn):
-            drawn = _distinct_below(torch.tensor([len(drawn)]), wanted, generator)[0]
+        if pool_classes < len(drawn):
+            drawn = _distinct_below(torch.tensor([len(drawn)]), pool_classes, generator)[0]
         return self._distinct_examples(drawn, per_class, generator)
 
     def draw_pools(
         self, *, pools: int, per_class: int, generator: torch.Generator | None = None
     ) -> Int[Tensor, "{pools} pool"]:
-        """Draw many pools of all classes at once, each as ``draw_balanced`` draws one.
+        """Draw several pools of all classes at once; see ``draw_balanced``.
 
         Args:
             pools: Number of pools.
@@ -165,13 +165,10 @@ class ClassIndex:
     def draw_examples(
         self, *, examples: int, generator: torch.Generator | None = None
     ) -> Int[Tensor, " examples"]:
-        """Draw example indices by the paper's batch-balancing: a class, then one of its examples.
+        """Draw example indices by the paper's batch-balancing (Algorithm 2).
 
-        Classes and examples come with replacement (Algorithm 2).
-
-        Args:
-            examples: Number of examples.
-            generator: Source of randomness; torch's global one if not given.
+        Each draw picks a class and then one of its examples, both with replacement. Without a
+        ``generator``, torch's global one is used.
         """
         at_least("examples", examples, 1)
         drawn = _below(len(self.classes), (examples,), generator)
@@ -181,14 +178,14 @@ class ClassIndex:
     def _distinct_examples(
         self, drawn: Int[Tensor, " classes"], per_class: int, generator: torch.Generator | None
     ) -> Int[Tensor, " pool"]:
-        """Different examples of each of the drawn classes, all it has of a smaller one."""
+        """Distinct examples of each drawn class; a class smaller than ``per_class`` gives all."""
         member = _distinct_below(_at(self.counts, drawn), per_class, generator)
-        places = _at(self._starts, drawn)[:, None] + member
-        return _at(self._by_class, places[member >= 0])
+        positions = _at(self._starts, drawn)[:, None] + member
+        return _at(self._by_class, positions[member >= 0])
 
 
 def set_sum(logits: Tensor, sets: Tensor) -> Float[Tensor, "sets classes"]:
-    """Logits summed over the members of each set, in float32 at least.
+    """Sum the logits of the members of each set, at least in float32.
 
     Args:
         logits: Logits of a pool of examples, of shape (examples, classes).
@@ -207,9 +204,9 @@ def set_sum(logits: Tensor, sets: Tensor) -> Float[Tensor, "sets classes"]:
 def unchecked_set_sum(
     logits: Float[Tensor, "examples classes"], sets: Int[Tensor, "sets members"]
 ) -> Float[Tensor, "sets classes"]:
-    """``set_sum`` for logits and sets that are known to fit."""
-    # bfloat16 holds 8 bits: sums are formed in float32. Indexing, unlike index_add, has a
-    # deterministic backward on every device.
+    """``set_sum`` without checks of its arguments."""
+    # bfloat16 has 8 significant bits, so sum in float32. Indexing, unlike index_add, has a
+    # deterministic backward pass on every device.
     return logits.to(torch.promote_types(logits.dtype, torch.float32))[sets].sum(dim=1)
 
 
@@ -229,15 +226,15 @@ def checked_sets(sets: Tensor, *, examples: int) -> Int[Tensor, "sets members"]:
     return sets
 
 
-def _at(values: Int[Tensor, " values"], places: Int[Tensor, "..."]) -> Int[Tensor, "..."]:
-    """``values[places]``, several times as fast on a CPU where the values exceed its cache."""
-    return values.index_select(0, places.flatten()).view(places.shape)
+def _at(values: Int[Tensor, " values"], positions: Int[Tensor, "..."]) -> Int[Tensor, "..."]:
+    """``values[positions]``, but several times as fast if the values exceed the CPU's cache."""
+    return values.index_select(0, positions.flatten()).view(positions.shape)
 
 
 def _below(
     limit: int | Int[Tensor, "..."], shape: tuple[int, ...], generator: torch.Generator | None
 ) -> Int[Tensor, "..."]:
-    """Draw integers uniformly from ``0 .. limit - 1``, each for its entry of ``limit``."""
+    """Draw integers uniformly from ``0 .. limit - 1``; ``limit`` may differ between entries."""
     return (torch.rand(shape, generator=generator, dtype=torch.float64) * limit).long()
 
 
@@ -246,17 +243,18 @@ def _distinct_below(
 ) -> Int[Tensor, "rows {count}"]:
     """Draw ``count`` different integers below each limit, every subset equally likely.
 
-    Floyd's algorithm (Bentley and Floyd, Communications of the ACM 30, 1987), for all rows at
-    once: entry i is drawn from 0 .. limit - count + i, and that upper end itself stands in for a
-    draw that came up before. A limit below ``count`` gives all its integers, after entries of -1.
+    This is Floyd's algorithm (Bentley and Floyd, Communications of the ACM 30, 1987), for all rows
+    at once. Entry i is drawn from 0 .. limit - count + i; if it was drawn before, that upper end
+    replaces it. If a limit is below ``count``, the row is -1 entries and then all integers below
+    the limit.
     """
     highest = (limits - count) + torch.arange(count)[:, None]
     drawn = _below((highest + 1).clamp_min(0), (count, len(limits)), generator)
     drawn.masked_fill_(highest < 0, -1)
     for entry in range(1, count):
-        came_before = (drawn[:entry] == drawn[entry]).any(dim=0)
+        is_repeated = (drawn[:entry] == drawn[entry]).any(dim=0)
         drawn[entry] = torch.where(
-            came_before & (highest[entry] >= 0), highest[entry], drawn[entry]
+            is_repeated & (highest[entry] >= 0), highest[entry], drawn[entry]
         )
     return drawn.T
 

@@ -238,7 +238,7 @@ def test_damaged_images_are_all_named(tmp_path):
     with pytest.raises(ValueError, match=r"2 of 12 images cannot be read: \[3.png, 5.png\]"):
         load_data(tmp_path)
     (tmp_path / "cat" / "0.png").write_bytes(b"nothing")
-    with pytest.raises(ValueError, match=r"0.png is no image that can be read"):
+    with pytest.raises(ValueError, match=r"0.png cannot be read as an image"):
         load_data(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Calibrators: modules from logits to better logits, fitted on examples the model has not seen."""
+"""Calibrators: modules from logits to calibrated logits, fitted on held-out examples."""
 
 from oddkout.calibrators.calibrator import Calibrator
 from oddkout.calibrators.cross_fitting import (

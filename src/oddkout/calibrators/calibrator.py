@@ -1,4 +1,4 @@
-"""What all calibrators share: logits in, logits out, and probabilities of arrays."""
+"""The base class of calibrators."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from oddkout.checks import Labels, Matrix, finite_logits, matching_labels, predi
 
 
 class Calibrator(nn.Module):
-    """A module from logits to logits whose softmax is the calibrated prediction.
+    """A module that maps logits to calibrated logits.
 
-    All state is in buffers. Put it behind a model, ``nn.Sequential(model, calibrator)``, or call
+    All state is in buffers. Append it to a model with ``nn.Sequential(model, calibrator)``, or call
     ``predict_proba`` on arrays of logits.
     """
 
     def predict_proba(self, logits: Matrix) -> Any:
-        """Calibrated probabilities: an array for an array or a list, a tensor for a tensor."""
+        """Calibrated probabilities: a tensor if the logits are a tensor, else an array."""
         rows = finite_logits(prediction_matrix("logits", logits))
         with torch.no_grad():
             probs: Tensor = self(rows).softmax(dim=1)
@@ -28,6 +28,6 @@ class Calibrator(nn.Module):
 def fitting_data(
     logits: Matrix, labels: Labels
 ) -> tuple[Float[Tensor, "examples classes"], Int[Tensor, " examples"]]:
-    """Checked logits and labels in main memory and double precision."""
+    """Checked logits, in double precision, and labels; both on the CPU."""
     rows = finite_logits(prediction_matrix("logits", logits)).cpu().double()
     return rows, matching_labels(labels, examples=len(rows), classes=rows.shape[1]).cpu()

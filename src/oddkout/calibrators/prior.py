@@ -1,4 +1,4 @@
-"""Prior correction: probabilities for classes that are not as frequent as they were in training."""
+"""Prior correction: adapt probabilities to class frequencies that differ from training."""
 
 from typing import Any
 
@@ -10,23 +10,22 @@ from torch import Tensor
 from oddkout.calibrators.calibrator import Calibrator, fitting_data
 from oddkout.checks import Labels, Matrix, finite_logits, prediction_matrix
 
-# A vector of class frequencies as people write it: list, array or tensor.
+# Class frequencies: a list, array or tensor.
 Prior = Any
 
 
 class PriorCorrection(Calibrator):
-    """Logits plus log(prior / training prior), by Bayes' rule.
+    """Add log(prior / training prior) to the logits, by Bayes' rule.
 
-    A model trained on class-balanced batches, as odd-k-out learning does, predicts for equally
-    frequent classes, ``train_prior=None``. Where the frequencies at hand are unknown, ``fit``
-    estimates them.
+    Odd-k-out learning trains on class-balanced batches, so its training prior is uniform:
+    ``train_prior=None``. If the prior where the model is used is unknown, ``fit`` estimates it.
 
     Args:
-        prior: Class frequencies where the model is used; leave out and ``fit`` if unknown.
+        prior: Class frequencies where the model is used; if unknown, leave it out and call ``fit``.
         train_prior: Class frequencies that the model was trained for; uniform if not given.
 
     Example:
-        An even bet between two classes of which one is nine times as frequent.
+        Equal logits for two classes, one of which is nine times as frequent.
 
         >>> PriorCorrection([0.9, 0.1]).predict_proba([[0.0, 0.0]]).round(4).tolist()
         [[0.9, 0.1]]
@@ -45,7 +44,7 @@ class PriorCorrection(Calibrator):
                 f"{len(given)} and {len(trained)} frequencies"
             )
         one = torch.ones(1, dtype=torch.float64)
-        # One number stands for equal frequencies of any number of classes.
+        # A single 1 stands for the uniform prior over any number of classes.
         trained = one if trained is None else trained
         if given is not None and len(trained) == 1:
             trained = torch.full_like(given, 1 / len(given))
@@ -53,14 +52,14 @@ class PriorCorrection(Calibrator):
         self.register_buffer("prior", trained.clone() if given is None else given)
 
     def fit(self, logits: Matrix, labels: Labels = None) -> "PriorCorrection":
-        """Estimate the class frequencies of the data at hand; afterwards they are ``prior``.
+        """Estimate ``prior`` from examples.
 
         Args:
-            logits: Logits of examples as they come where the model is used.
-            labels: Their classes, if known: then these are counted, one added to each class.
-                Without them the frequencies of the highest likelihood are found by expectation
-                maximisation (Saerens et al., 2002); this trusts the model to be calibrated for
-                its training prior.
+            logits: Logits of examples from where the model is used.
+            labels: Their classes, if known. The estimate is then (count + 1) / total. Without
+                labels it is the maximum-likelihood estimate, computed by expectation maximisation
+                (Saerens et al., 2002). This assumes that the model is calibrated for its training
+                prior.
         """
         if labels is not None:
             rows, classes = fitting_data(logits, labels)
@@ -74,7 +73,7 @@ class PriorCorrection(Calibrator):
         return self
 
     def forward(self, logits: Tensor) -> Tensor:
-        """Shift the logits of every class."""
+        """Shift the logits of each class."""
         if len(self.prior) not in (1, logits.shape[1]):
             raise ValueError(
                 f"prior must hold one frequency per class, {logits.shape[1]}, got {len(self.prior)}"
@@ -82,7 +81,7 @@ class PriorCorrection(Calibrator):
         return logits + (self.prior.log() - self.train_prior.log()).to(logits.dtype)
 
     def _trained(self, classes: int) -> Float[Tensor, " classes"]:
-        """The training prior, spelled out."""
+        """The training prior with one entry per class."""
         if len(self.train_prior) == 1:
             return torch.full((classes,), 1 / classes, dtype=torch.float64)
         if len(self.train_prior) != classes:
@@ -94,26 +93,26 @@ class PriorCorrection(Calibrator):
 
 
 def frequencies(name: str, values: Prior) -> Float[Tensor, " classes"]:
-    """Return class frequencies in double precision, or raise if they are none."""
+    """Return class frequencies in double precision, or raise if they are not a distribution."""
     given = values if isinstance(values, Tensor) else np.array(values, float)
-    found = torch.as_tensor(given).detach().double().cpu()
-    if found.ndim != 1 or len(found) < 2:
+    shares = torch.as_tensor(given).detach().double().cpu()
+    if shares.ndim != 1 or len(shares) < 2:
         raise ValueError(
             f"{name} must be a list of one frequency for each of at least 2 classes, got shape "
-            f"{tuple(found.shape)}"
+            f"{tuple(shares.shape)}"
         )
-    if not (found > 0).all() or not abs(found.sum().item() - 1) <= 1e-3:
+    if not (shares > 0).all() or not abs(shares.sum().item() - 1) <= 1e-3:
         raise ValueError(
-            f"{name} must be positive and sum to 1, got {found.tolist()}; divide counts by their "
-            "sum, and give a class that hardly occurs a small share"
+            f"{name} must be positive and sum to 1, got {shares.tolist()}; divide counts by their "
+            "sum, and give a class that hardly occurs a small frequency"
         )
-    return found / found.sum()
+    return shares / shares.sum()
 
 
 def expectation_maximisation(
     logits: Float[Tensor, "examples classes"], train_prior: Float[Tensor, " classes"]
 ) -> Float[Tensor, " classes"]:
-    """Class frequencies under which the logits are most likely; none below 1e-9."""
+    """Maximum-likelihood class frequencies given the logits; none below 1e-9."""
     log_ratio = logits.log_softmax(dim=1) - train_prior.log()
     prior = train_prior
     for _ in range(10_000):

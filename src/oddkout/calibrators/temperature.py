@@ -1,4 +1,4 @@
-"""Temperature scaling: one number that makes all predictions softer or sharper."""
+"""Temperature scaling: divide all logits by one number."""
 
 import math
 
@@ -9,26 +9,26 @@ from torch import Tensor
 from oddkout.calibrators.calibrator import Calibrator, fitting_data
 from oddkout.checks import Labels, Matrix, Number
 
-# Limits of a fitted temperature; what lies beyond is a wrong unit, not a model.
+# Limits of a fitted temperature.
 COLDEST, HOTTEST = 1e-3, 1e3
 
 
 class TemperatureScaling(Calibrator):
-    """Logits divided by a temperature: fixed, or the best one for held-out data.
+    """Divide logits by a temperature that is fixed or fitted to held-out data.
 
-    The likelihood is convex in 1 / T and its minimum is found to 12 digits, so that the
-    fit is never worse than T = 1. The predicted class never changes. A fitted temperature lies in
+    The negative log-likelihood is convex in 1 / T and is minimised to 12 digits, so the fit is
+    never worse than T = 1. The predicted class never changes. A fitted temperature lies in
     0.001 .. 1000.
 
-    Where every example is right, colder is always better and no best temperature exists. Then it
-    is lowered from 1 only until the mean confidence is (n + 1) / (n + 2), which is what n
-    successes in n trials support by Laplace's rule.
+    If every prediction is correct, the likelihood has no maximum: it grows as T falls. The fit
+    then lowers T from 1 until the mean confidence is (n + 1) / (n + 2), Laplace's rule for n
+    successes in n trials.
 
     Args:
-        temperature: Above 1 softens, below 1 sharpens.
+        temperature: Above 1 softens the predictions, below 1 sharpens them.
 
     Example:
-        Odds of 3 : 1 were claimed, log(3); 9 : 1 came true, so that T = log(3) / log(9).
+        Predicted odds are 3 : 1, observed odds 9 : 1, so T = log(3) / log(9).
 
         >>> calibrator = TemperatureScaling().fit([[math.log(3), 0.0]] * 10, [0] * 9 + [1])
         >>> round(calibrator.temperature.item(), 6)
@@ -48,20 +48,20 @@ class TemperatureScaling(Calibrator):
     def fit(
         self, logits: Matrix, labels: Labels, *, is_balanced: bool = False
     ) -> "TemperatureScaling":
-        """Find the temperature of the highest likelihood.
+        """Fit the temperature by maximum likelihood.
 
         Args:
-            logits: Logits of examples that the model was not trained on.
+            logits: Logits of held-out examples.
             labels: Their classes.
-            is_balanced: Whether all classes weigh the same, however many examples they have: for
-                a model that will meet them equally often.
+            is_balanced: Whether all classes weigh the same, whatever their number of examples.
+                Use it for a model that will meet all classes equally often.
         """
         rows, classes = fitting_data(logits, labels)
-        share = torch.full((len(rows),), 1 / len(rows), dtype=rows.dtype)
+        weights = torch.full((len(rows),), 1 / len(rows), dtype=rows.dtype)
         if is_balanced:
             counts = classes.bincount(minlength=rows.shape[1])
-            share = 1 / (counts[classes] * counts.count_nonzero()).to(rows.dtype)
-        self.temperature.fill_(1 / _best_inverse(rows, classes, share))
+            weights = 1 / (counts[classes] * counts.count_nonzero()).to(rows.dtype)
+        self.temperature.fill_(1 / _best_inverse(rows, classes, weights))
         return self
 
     def forward(self, logits: Tensor) -> Tensor:
@@ -69,23 +69,23 @@ class TemperatureScaling(Calibrator):
         return logits / self.temperature.to(logits.dtype)
 
     def extra_repr(self) -> str:
-        """Spell the temperature out where PyTorch prints the module."""
+        """Show the temperature when PyTorch prints the module."""
         return f"temperature={self.temperature.item():.4g}"
 
 
 def _best_inverse(
     logits: Float[Tensor, "examples classes"],
     labels: Int[Tensor, " examples"],
-    share: Float[Tensor, " examples"],
+    weights: Float[Tensor, " examples"],
 ) -> float:
-    """The 1 / T at which the derivative of the weighted negative log-likelihood is 0."""
-    margins = logits - logits.gather(1, labels[:, None])  # the true class at 0
+    """The 1 / T that minimises the weighted negative log-likelihood."""
+    margins = logits - logits.gather(1, labels[:, None])  # 0 for the true class
 
     def derivatives(inverse: float) -> tuple[float, float]:
         probs = (inverse * margins).softmax(dim=1)
         mean = (probs * margins).sum(dim=1)
         variance = (probs * margins**2).sum(dim=1) - mean**2
-        return (share @ mean).item(), (share @ variance).item()
+        return (weights @ mean).item(), (weights @ variance).item()
 
     low, high = 1 / HOTTEST, 1 / COLDEST
     if margins.amax() <= 0:
@@ -99,7 +99,7 @@ def _best_inverse(
         slope, curvature = derivatives(inverse)
         low, high = (low, inverse) if slope > 0 else (inverse, high)
         newton = inverse - slope / curvature if curvature > 0 else math.inf
-        # Newton's step where it stays inside, the middle (of the logarithms) where it does not.
+        # Newton's step if it stays inside the bracket, else bisect on the log scale.
         following = newton if low < newton < high else math.sqrt(low * high)
         if abs(following - inverse) <= 1e-12 * inverse:
             break
@@ -108,16 +108,16 @@ def _best_inverse(
 
 
 def _laplace_inverse(logits: Float[Tensor, "examples classes"]) -> float:
-    """The 1 / T, from 1 up, at which mean confidence is (n + 1) / (n + 2)."""
-    supported = (len(logits) + 1) / (len(logits) + 2)
+    """The 1 / T, at least 1, at which the mean confidence is (n + 1) / (n + 2)."""
+    target = (len(logits) + 1) / (len(logits) + 2)
 
     def confidence(inverse: float) -> float:
         return (inverse * logits).softmax(dim=1).amax(dim=1).mean().item()
 
     low, high = 1.0, 1 / COLDEST
-    if confidence(low) >= supported:
+    if confidence(low) >= target:
         return low
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if confidence(middle) < supported else (low, middle)
+        low, high = (middle, high) if confidence(middle) < target else (low, middle)
     return low

@@ -1,4 +1,4 @@
-"""Vector scaling: a factor and an offset for every class."""
+"""Vector scaling: a scale and an offset for each class."""
 
 import torch
 import torch.nn.functional as F
@@ -10,14 +10,14 @@ from oddkout.checks import Labels, Matrix, Number
 
 
 class VectorScaling(Calibrator):
-    """Logits times a factor plus an offset, one pair per class (Guo et al., 2017).
+    """Multiply the logits of each class by a scale and add an offset (Guo et al., 2017).
 
-    It can lift single classes, and may change the predicted class. The likelihood is convex; a
-    Gaussian prior around the best single temperature and offsets of 0 keeps the fit finite where
-    data are few, separable, or lack a class.
+    It can correct single classes and may change the predicted class. The negative log-likelihood
+    is convex. A Gaussian prior, centred on the best single temperature and on offsets of 0, keeps
+    the fit finite if the data are few, are separable, or lack a class.
 
     Args:
-        spread: Standard deviation of that prior, in units of the factors and of the offsets.
+        spread: Standard deviation of that prior, for both scales and offsets.
 
     Example:
         >>> logits = torch.tensor([[0.0, 0.0]]).expand(1000, 2)
@@ -38,12 +38,7 @@ class VectorScaling(Calibrator):
         self.register_buffer("offset", torch.zeros(1, dtype=torch.float64))
 
     def fit(self, logits: Matrix, labels: Labels) -> "VectorScaling":
-        """Find the factors and offsets of the highest likelihood.
-
-        Args:
-            logits: Logits of examples that the model was not trained on.
-            labels: Their classes.
-        """
+        """Fit scales and offsets to held-out examples by penalised maximum likelihood."""
         rows, classes = fitting_data(logits, labels)
         start = 1 / TemperatureScaling().fit(rows, classes).temperature
         scale = start.expand(rows.shape[1]).clone().requires_grad_()
@@ -64,14 +59,14 @@ class VectorScaling(Calibrator):
         def closure() -> float:
             optimizer.zero_grad()
             loss = objective()
-            loss.backward()  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
+            loss.backward()  # type: ignore[no-untyped-call]  # untyped in PyTorch
             return loss.item()
 
         with torch.enable_grad():
-            optimizer.step(closure)  # type: ignore[no-untyped-call]  # so is this
+            optimizer.step(closure)  # type: ignore[no-untyped-call]  # untyped in PyTorch
         self.scale, self.offset = scale.detach(), offset.detach()
         return self
 
     def forward(self, logits: Tensor) -> Tensor:
-        """Scale and shift the logits, class by class."""
+        """Scale and shift the logits of each class."""
         return logits * self.scale.to(logits.dtype) + self.offset.to(logits.dtype)

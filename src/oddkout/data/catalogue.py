@@ -36,13 +36,13 @@ class KnownData:
     """One known data set.
 
     Attributes:
-        name: What users type.
+        name: Name on the command line and in Python.
         classes: Names of the classes, in the order of the labels.
         folder: Folder of the official files in torchvision's layout.
-        train: Official files of the training part, with the MD5 of their (unpacked) content. For
-            IDX, images and labels in turn.
-        test: Official files of the test part, likewise.
-        downloads: What ``fetch`` downloads: address, and MD5 of the file.
+        train: Official training files, with the MD5 of their (unpacked) content; for IDX the file
+            of images, then that of labels.
+        test: Official test files, in the same form.
+        downloads: Addresses of the files to download, with their MD5.
     """
 
     name: str
@@ -54,7 +54,7 @@ class KnownData:
 
     @property
     def is_idx(self) -> bool:
-        """Whether its official form is IDX rather than CIFAR's batches."""
+        """Whether the official files are IDX files rather than CIFAR batches."""
         return any("idx" in file for file in self.train)
 
 

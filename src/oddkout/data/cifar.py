@@ -1,4 +1,4 @@
-"""The CIFAR python batches: pickles, read without letting them do anything."""
+"""Read CIFAR's Python batches: pickles, loaded without running any code in them."""
 
 import io
 import pickle
@@ -15,11 +15,9 @@ from numpy import ndarray
 def read_cifar_batch(
     path: Path, *, checksum: str | None = None
 ) -> tuple[UInt8[ndarray, "images 32 32 3"], Int64[ndarray, " images"]]:
-    """Read images and (fine) labels of one CIFAR-10 or CIFAR-100 batch.
+    """Read the images and (fine) labels of one CIFAR-10 or CIFAR-100 batch.
 
-    Args:
-        path: The pickled batch.
-        checksum: MD5 of the file, if it is known.
+    If the MD5 of the file is known, pass it as ``checksum``.
     """
     content = path.read_bytes()
     if checksum is not None and md5(content, usedforsecurity=False).hexdigest() != checksum:
@@ -29,7 +27,9 @@ def read_cifar_batch(
         )
     batch = unpickle_plain(content, name=str(path))
     if not isinstance(batch, dict):
-        raise ValueError(f"{path} is no CIFAR batch: it holds {type(batch).__name__}, not a dict")
+        raise ValueError(
+            f"{path} is not a CIFAR batch: it holds {type(batch).__name__}, not a dict"
+        )
     named = {
         key.decode("latin1") if isinstance(key, bytes) else key: value
         for key, value in batch.items()
@@ -42,42 +42,39 @@ def read_cifar_batch(
         and pixels.shape == (len(labels), 3072)
     ):
         raise ValueError(
-            f"{path} is no CIFAR batch: it must hold 'data', bytes of shape (images, 3072), and as "
-            "many 'labels' or 'fine_labels'; check that it is the right file"
+            f"{path} is not a CIFAR batch: it must hold 'data', bytes of shape (images, 3072), and "
+            "as many 'labels' or 'fine_labels'; check that it is the right file"
         )
     images = pixels.bytes(str(path)).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
     return np.ascontiguousarray(images), np.array(labels, dtype=np.int64)
 
 
 def unpickle_plain(content: bytes, *, name: str) -> Any:
-    """Load a pickle of lists, dicts, bytes, str, int and byte arrays, and of nothing else.
+    """Load a pickle of lists, dicts, bytes, str, int and byte arrays, and refuse anything else.
 
-    Nothing that the pickle names is imported or called: the few names that a NumPy array is
-    pickled with stand for recorders of ours, so that not even NumPy sees what it says.
-
-    Args:
-        content: The pickle.
-        name: What to call it in an error.
+    Nothing that the pickle names is imported or called. The few names in the pickle of a NumPy
+    array are replaced by classes of ours that record their arguments. ``name`` is the name of the
+    pickle in error messages.
     """
     try:
         return _PlainUnpickler(io.BytesIO(content), encoding="bytes").load()
     except _ForbiddenError as error:
         raise ValueError(
-            f"{name} was refused: the pickle asks for {error}, which a file of images has no use "
-            "for; get it from a source you trust"
+            f"{name} was refused: the pickle asks for {error}, which a file of images does not "
+            "need; get it from a source you trust"
         ) from None
-    # Whatever else a damaged pickle makes the interpreter of its opcodes do.
+    # A damaged pickle can raise any exception.
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ValueError(f"{name} is a damaged pickle ({reason}); fetch it again") from None
 
 
 class _ForbiddenError(Exception):
-    """A name that no array needs."""
+    """The pickle names something that is not part of an array."""
 
 
 class _Array:
-    """What a pickle says of an array: its shape, type and bytes."""
+    """A pickled array: its shape, dtype and bytes."""
 
     def __init__(self) -> None:
         self.shape: Any = None
@@ -90,31 +87,31 @@ class _Array:
             raise ValueError("array in Fortran order")
 
     def bytes(self, name: str) -> UInt8[ndarray, "..."]:
-        """The array, if it is one of bytes."""
+        """The array, or raise unless it is an array of bytes."""
         code, raw = getattr(self._dtype, "code", None), self._raw
         size = self.shape[0] * self.shape[1]
         if code not in ("u1", b"u1") or not isinstance(raw, bytes) or len(raw) != size:
-            raise ValueError(f"{name} is no CIFAR batch: 'data' is damaged; fetch it again")
+            raise ValueError(f"{name} is not a CIFAR batch: 'data' is damaged; fetch it again")
         return np.frombuffer(raw, dtype=np.uint8).reshape(self.shape)
 
 
 class _Dtype:
-    """What a pickle says of the type of an array."""
+    """A pickled dtype."""
 
     def __init__(self, code: Any, *_: Any) -> None:
         self.code = code
 
     def __setstate__(self, state: Any) -> None:
-        """Byte order and the like mean nothing for bytes."""
+        """Ignore the state: byte order and alignment do not matter for bytes."""
 
 
-# Python's own implementation rather than the C one: a damaged memo index makes the latter allocate
-# gigabytes. Classes are handed out as functions, so that a pickle can change nothing of ours.
+# The Python implementation, because a damaged memo index makes the C one allocate gigabytes. The
+# replacements are functions and not classes, so that a pickle cannot change our classes.
 class _PlainUnpickler(pickle._Unpickler):
-    """An unpickler that knows the names of byte arrays only."""
+    """An unpickler that accepts byte arrays only."""
 
     def find_class(self, module: str, name: str) -> Callable[..., Any]:
-        """Stand-ins for what an array is pickled with; anything else is refused."""
+        """Return the replacement of a name in the pickle of an array; refuse any other name."""
         allowed: dict[tuple[str, str], Callable[..., Any]] = {
             ("numpy", "ndarray"): lambda *_: None,
             ("numpy", "dtype"): lambda *arguments: _Dtype(*arguments),

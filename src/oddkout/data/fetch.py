@@ -1,4 +1,4 @@
-"""Downloading a known data set from its publisher: the only place that touches the network."""
+"""Download known data sets; no other module uses the network."""
 
 import tarfile
 import tempfile
@@ -21,13 +21,13 @@ def fetch(
 ) -> Path:
     """Download, verify and unpack a known data set; return the folder of its files.
 
-    What was downloaded before is used, what was half downloaded is resumed. A file stands under
-    its name only when it is whole and its checksum is right.
+    Complete files are not downloaded again, partial downloads are resumed. A file gets its name
+    only when it is complete and its checksum is correct.
 
     Args:
         known: The data set.
-        data_dir: Where to put it; the user's cache folder if not given.
-        progress: Called with file name, bytes so far and bytes in all (0 if unknown).
+        data_dir: Folder to download to; the user's cache folder if not given.
+        progress: Called with file name, bytes so far and total bytes (0 if unknown).
     """
     if not known.downloads:
         raise ValueError(f"{known.name} comes with scikit-learn; there is nothing to fetch")
@@ -45,13 +45,13 @@ def fetch(
 
 
 def download(address: str, file: Path, *, checksum: str, progress: Progress | None = None) -> None:
-    """Download one file, going on where an earlier attempt was cut off.
+    """Download one file, resuming an interrupted download.
 
     Args:
-        address: Where it is.
-        file: Where it goes, once it is whole and its MD5 is right.
+        address: URL of the file.
+        file: Path to write to, once the file is complete and its MD5 is correct.
         checksum: MD5 of the file.
-        progress: Called with file name, bytes so far and bytes in all (0 if unknown).
+        progress: Called with file name, bytes so far and total bytes (0 if unknown).
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(f"{file.name}.part")
@@ -72,31 +72,31 @@ def download(address: str, file: Path, *, checksum: str, progress: Progress | No
                     if progress is not None:
                         progress(file.name, done, total)
     except urllib.error.HTTPError as error:
-        if error.code != 416:  # 416: the part is the whole already, or more than it
+        if error.code != 416:  # 416: the partial file is already complete, or too long
             raise OSError(
                 f"{address} answered {error.code} {error.reason}; try later, or put the file into "
                 f"{file.parent} by hand"
             ) from None
         done = total = start
-    except OSError as error:  # URLError among them
+    except OSError as error:  # includes URLError
         reason = getattr(error, "reason", error)
         raise OSError(f"{address} cannot be reached ({reason}); try again later") from None
     if total and done < total:
         raise OSError(
             f"{address} was cut off after {done:,} of {total:,} bytes; run the same command again "
-            "to go on"
+            "to resume"
         )
-    if (found := _md5(partial)) != checksum:
+    if (actual := _md5(partial)) != checksum:
         partial.unlink()
         raise ValueError(
-            f"{address} gave a file whose MD5 is {found}, not {checksum}; it was deleted, try "
+            f"{address} gave a file whose MD5 is {actual}, not {checksum}; it was deleted, try "
             "again or get the file elsewhere"
         )
     partial.replace(file)
 
 
 def _unpack(archive: Path, folder: Path, files: Mapping[str, str]) -> None:
-    """Unpack an archive beside itself and move its folder into place once it is whole."""
+    """Unpack an archive to a temporary folder and move its files to ``folder`` if complete."""
     if all((folder / file).is_file() for file in files):
         return
     with tempfile.TemporaryDirectory(dir=archive.parent) as temporary:

@@ -1,4 +1,4 @@
-"""The IDX format of MNIST: a magic number, the sizes of the axes, then the bytes."""
+"""Read MNIST's IDX format: a magic number, the sizes of the axes, then the data."""
 
 import gzip
 import math
@@ -32,7 +32,7 @@ def read_idx(path: Path, *, checksum: str | None = None) -> UInt8[ndarray, "..."
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             header, shape = _header(path, file)
             size = math.prod(shape)
-            content = b"".join(_chunks(file, size + 1))  # one more: does it end there?
+            content = b"".join(_chunks(file, size + 1))  # one more, to notice a file that is longer
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path} is a damaged gzip file ({error}); fetch it again") from None
     if len(content) != size:
@@ -57,8 +57,8 @@ def _header(path: Path, file: _Readable) -> tuple[bytes, tuple[int, ...]]:
     magic = file.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] != _UNSIGNED_BYTES or magic[3] == 0:
         raise ValueError(
-            f"{path} is no IDX file of bytes: it must begin with 00 00 08 and the number of axes, "
-            f"got {magic.hex(' ') or 'nothing'}; check that it is the right file"
+            f"{path} is not an IDX file of bytes: it must begin with 00 00 08 and the number of "
+            f"axes, got {magic.hex(' ') or 'nothing'}; check that it is the right file"
         )
     sizes = file.read(4 * magic[3])
     if len(sizes) < 4 * magic[3]:
@@ -67,7 +67,7 @@ def _header(path: Path, file: _Readable) -> tuple[bytes, tuple[int, ...]]:
 
 
 def _chunks(file: _Readable, size: int) -> Iterator[bytes]:
-    """Up to ``size`` bytes, a piece at a time: what a header announces is not allocated unseen."""
+    """Yield up to ``size`` bytes in pieces, so that a wrong header cannot allocate all memory."""
     while size > 0 and (chunk := file.read(min(size, 1 << 20))):
         yield chunk
         size -= len(chunk)

@@ -1,4 +1,4 @@
-"""A folder of images per class, decoded at once if few, as they are asked for if many."""
+"""Read a folder of images per class: decoded at once if they are few, on demand if many."""
 
 from itertools import chain
 from pathlib import Path
@@ -13,18 +13,18 @@ from oddkout.checks import at_least, few
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _GREY_MODES = ("1", "L", "LA", "I", "I;16", "F")
 
-# Above this, images are decoded as they are asked for.
+# Above either limit, images are decoded on demand.
 _MANY_FILES = 20_000
 _MANY_BYTES = 1 << 28
 
 
 class ImageFiles:
-    """Image files that are indexed like an array of bytes and decoded when asked for.
+    """Image files that are indexed like an array of bytes and decoded on demand.
 
     Args:
-        files: The files.
-        size: Height and width that every image is scaled to; images keep theirs if not given.
-        is_grey: Whether they become grey (files, height, width) or RGB (files, height, width, 3).
+        files: Paths of the images.
+        size: Height and width to scale images to; no scaling if not given.
+        is_grey: Whether the array is grey (files, height, width) or RGB (files, height, width, 3).
     """
 
     def __init__(self, files: list[Path], *, size: tuple[int, int] | None, is_grey: bool) -> None:
@@ -52,27 +52,27 @@ class ImageFiles:
         return np.stack(images)
 
     def subset(self, index: Any) -> "ImageFiles":
-        """Some of the files, not decoded."""
+        """Select files without decoding them."""
         files = [self.files[i] for i in np.arange(len(self.files))[index]]
         return ImageFiles(files, size=self.size, is_grey=self.is_grey)
 
     def _decoded(self, file: Path) -> UInt8[ndarray, "..."]:
-        """One image, or raise with its name."""
+        """Decode one image, or raise and name it."""
         from PIL import Image
 
         try:
             with Image.open(file) as image:
-                grey_or_colour = image.convert("L" if self.is_grey else "RGB")
+                converted = image.convert("L" if self.is_grey else "RGB")
                 if self.size is not None:
                     height, width = self.size
-                    grey_or_colour = grey_or_colour.resize((width, height))
-                return np.asarray(grey_or_colour)
+                    converted = converted.resize((width, height))
+                return np.asarray(converted)
         except FileNotFoundError:
             raise
-        # Pillow's readers end in exceptions of many kinds on damaged files.
+        # Pillow raises many kinds of exceptions for damaged files.
         except Exception as error:
             raise ValueError(
-                f"{file} is no image that can be read ({error}); repair or remove it"
+                f"{file} cannot be read as an image ({error}); repair or remove it"
             ) from None
 
 
@@ -81,12 +81,12 @@ def read_image_folder(
 ) -> tuple[UInt8[ndarray, "..."] | ImageFiles, Shaped[ndarray, "..."]]:
     """Read a folder that holds a folder of images for each class.
 
-    Few images come as one array; many as ``ImageFiles``, which decode when they are asked for.
+    Few images are returned as one array, many as ``ImageFiles``, which decodes them on demand.
     They are grey if the first image of every class is, RGB otherwise.
 
     Args:
-        folder: The folder; the names of its folders are the classes.
-        image_size: Height and width to scale every image to; images keep theirs if not given.
+        folder: The folder; the names of its subfolders are the classes.
+        image_size: Height and width to scale images to; no scaling if not given.
     """
     from PIL import Image
 
@@ -114,20 +114,20 @@ def read_image_folder(
                 height, width = size or (image.height, image.width)
         except Exception as error:
             raise ValueError(
-                f"{files[0]} is no image that can be read ({error}); repair or remove it"
+                f"{files[0]} cannot be read as an image ({error}); repair or remove it"
             ) from None
-    every = ImageFiles([*chain(*by_class.values())], size=size, is_grey=is_grey)
+    images = ImageFiles([*chain(*by_class.values())], size=size, is_grey=is_grey)
     labels = np.repeat(list(by_class), [len(files) for files in by_class.values()])
     if (
-        len(every) > _MANY_FILES
-        or len(every) * height * width * (1 if is_grey else 3) > _MANY_BYTES
+        len(images) > _MANY_FILES
+        or len(images) * height * width * (1 if is_grey else 3) > _MANY_BYTES
     ):
-        return every, labels
-    return _decoded_all(every), labels
+        return images, labels
+    return _decoded_all(images), labels
 
 
 def _decoded_all(files: ImageFiles) -> UInt8[ndarray, "..."]:
-    """All images, or raise with the names of all that are damaged."""
+    """Decode all images, or raise and name the damaged ones."""
     damaged = []
     for number, file in enumerate(files.files):
         try:

@@ -1,4 +1,4 @@
-"""Known data sets: where they are looked up, and in which forms."""
+"""Find and load known data sets."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -16,54 +16,43 @@ from oddkout.data.splits import split
 
 
 def data_folders(data_dir: Path | None = None) -> list[Path]:
-    """Where known data sets are looked up, in order.
-
-    Args:
-        data_dir: A folder to look in first.
-    """
+    """Folders that may hold known data sets, in the order of search; ``data_dir`` comes first."""
     from platformdirs import user_cache_path
 
-    named = [data_dir, os.environ.get("ODDKOUT_DATA"), user_cache_path("oddkout") / "data"]
-    return [Path(folder) for folder in named if folder]
+    candidates = [data_dir, os.environ.get("ODDKOUT_DATA"), user_cache_path("oddkout") / "data"]
+    return [Path(folder) for folder in candidates if folder]
 
 
 def find_known(known: KnownData, data_dir: Path | None = None) -> Path | None:
-    """The archive, or the folder of official files, of a known data set; None if there is none.
+    """Path of a known data set: its archive, or the folder of its official files; None if absent.
 
-    Args:
-        known: The data set.
-        data_dir: A folder to look in first.
+    The folders searched are those of ``data_folders``.
     """
-    for folder in data_folders(data_dir):
-        if (archive := folder / f"{known.name}.npz").is_file():
+    for root in data_folders(data_dir):
+        if (archive := root / f"{known.name}.npz").is_file():
             return archive
-        for place in (folder, folder / known.folder, folder / Path(known.folder).name):
-            if known.train and all(_present(place, file) for file in [*known.train, *known.test]):
-                return place
+        for folder in (root, root / known.folder, root / Path(known.folder).name):
+            if known.train and all(_present(folder, file) for file in [*known.train, *known.test]):
+                return folder
     return None
 
 
 def load_known(known: KnownData, data_dir: Path | None = None) -> Data:
-    """Load a known data set from where it is found; the network is never touched.
-
-    Args:
-        known: The data set.
-        data_dir: A folder to look in first.
-    """
+    """Load a known data set from ``find_known``, without using the network."""
     if known.name == "digits":
         return _digits(known)
-    place = find_known(known, data_dir)
-    if place is None:
-        looked = ", ".join(map(str, data_folders(data_dir)))
+    path = find_known(known, data_dir)
+    if path is None:
+        searched = ", ".join(map(str, data_folders(data_dir)))
         raise FileNotFoundError(
-            f"{known.name} is not on this machine (looked in {looked}); run: oddkout data fetch "
+            f"{known.name} is not on this machine (looked in {searched}); run: oddkout data fetch "
             f"{known.name}, or set ODDKOUT_DATA to the folder that has it"
         )
-    if place.suffix == ".npz":
-        return _from_archive(known, place)
+    if path.suffix == ".npz":
+        return _from_archive(known, path)
     read = _read_idx_part if known.is_idx else _read_cifar_part
-    x_train, y_train = read(place, known.train)
-    x_test, y_test = read(place, known.test)
+    x_train, y_train = read(path, known.train)
+    x_test, y_test = read(path, known.test)
     return Data(
         name=known.name,
         x_train=x_train,
@@ -74,30 +63,30 @@ def load_known(known: KnownData, data_dir: Path | None = None) -> Data:
     )
 
 
-def _present(place: Path, file: str) -> Path | None:
-    """The file, plain or gzipped, if it is there."""
-    found: Iterator[Path] = (p for p in (place / file, place / f"{file}.gz") if p.is_file())
-    return next(found, None)
+def _present(folder: Path, file: str) -> Path | None:
+    """Path of the file, plain or gzipped; None if absent."""
+    paths: Iterator[Path] = (p for p in (folder / file, folder / f"{file}.gz") if p.is_file())
+    return next(paths, None)
 
 
-def _read_idx_part(place: Path, files: Mapping[str, str]) -> tuple[Any, Any]:
+def _read_idx_part(folder: Path, files: Mapping[str, str]) -> tuple[Any, Any]:
     arrays = []
     for file, checksum in files.items():
-        path = _present(place, file)
-        assert path is not None, "find_known looked"
+        path = _present(folder, file)
+        assert path is not None, "find_known checked"
         arrays.append(read_idx(path, checksum=checksum))
     images, labels = arrays
     return images, labels.astype(np.int64)
 
 
-def _read_cifar_part(place: Path, files: Mapping[str, str]) -> tuple[Any, Any]:
-    batches = [read_cifar_batch(place / file, checksum=md5) for file, md5 in files.items()]
+def _read_cifar_part(folder: Path, files: Mapping[str, str]) -> tuple[Any, Any]:
+    batches = [read_cifar_batch(folder / file, checksum=md5) for file, md5 in files.items()]
     images, labels = zip(*batches, strict=True)
     return np.concatenate(images), np.concatenate(labels)
 
 
 def _from_archive(known: KnownData, archive: Path) -> Data:
-    """The data set from its ``.npz``; a partial one is used as it is and says so."""
+    """Load a known data set from its ``.npz``; an incomplete one is noted in ``Data.notes``."""
     arrays = read_npz(archive)
     if missing := {"x_train", "y_train", "x_test", "y_test"} - arrays.keys():
         raise ValueError(f"{archive} must hold {sorted(missing)} too; fetch {known.name} again")
@@ -106,7 +95,7 @@ def _from_archive(known: KnownData, archive: Path) -> Data:
         if labels.dtype.kind not in "iu" or not np.isin(labels, range(len(known.classes))).all():
             raise ValueError(
                 f"{archive}: {part} must hold the classes 0 .. {len(known.classes) - 1} of "
-                f"{known.name}; it is another data set"
+                f"{known.name}; this is another data set"
             )
     notes: tuple[str, ...] = ()
     if "train_index" in arrays:
@@ -126,7 +115,7 @@ def _from_archive(known: KnownData, archive: Path) -> Data:
 
 
 def _digits(known: KnownData) -> Data:
-    """scikit-learn's 8 x 8 digits, scaled to bytes, a quarter of each class for the test."""
+    """scikit-learn's 8 x 8 digits in bytes, with a quarter of each class for testing."""
     from sklearn.datasets import load_digits
 
     x, y = load_digits(return_X_y=True)

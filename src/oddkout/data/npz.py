@@ -1,4 +1,4 @@
-"""NumPy archives: ``x`` and ``y``, or ``x_train``, ``y_train``, ``x_test``, ``y_test``."""
+"""Read NumPy archives of ``x`` and ``y``, or ``x_train``, ``y_train``, ``x_test``, ``y_test``."""
 
 import zipfile
 from pathlib import Path
@@ -10,11 +10,7 @@ from numpy import ndarray
 
 
 def read_arrays(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
-    """Read all arrays of an archive; nothing in it is unpickled.
-
-    Args:
-        path: The archive.
-    """
+    """Read all arrays of an archive, without unpickling anything."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile):
@@ -23,20 +19,16 @@ def read_arrays(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
     except (OSError, MemoryError):
         if not path.exists():
             raise
-        raise ValueError(f"{path} cannot be read as an .npz archive; make it anew") from None
-    # Damaged archives end in exceptions of many kinds: zipfile's, zlib's, the tokenizer's.
+        raise ValueError(f"{path} cannot be read as an .npz archive; create it again") from None
+    # Damaged archives raise many kinds of exceptions: from zipfile, zlib and the tokenizer.
     except Exception as error:
         raise ValueError(
-            f"{path} cannot be read as an .npz archive ({error}); make it anew with numpy.savez"
+            f"{path} cannot be read as an .npz archive ({error}); create it again with numpy.savez"
         ) from None
 
 
 def read_npz(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
-    """Read an archive of examples and labels.
-
-    Args:
-        path: The archive.
-    """
+    """Read and check an archive of examples and labels."""
     arrays = read_arrays(path)
     for part in ("", "_train", "_test"):
         x, y = arrays.get(f"x{part}"), arrays.get(f"y{part}")
@@ -47,13 +39,13 @@ def read_npz(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
     if not ({"x", "x_train"} & arrays.keys()):
         raise ValueError(
             f"{path} must hold x and y, or x_train, y_train, x_test and y_test, got "
-            f"{sorted(arrays)}; name the arrays so"
+            f"{sorted(arrays)}; rename the arrays"
         )
     return arrays
 
 
 def _array(archive: Any, name: str) -> Shaped[ndarray, "..."]:
-    """One array, after a look at what its header claims: no more than the file could hold."""
+    """Read one array, or raise if its header claims more bytes than the file holds."""
     entry = archive.zip.getinfo(name if name in archive.zip.namelist() else f"{name}.npy")
     with archive.zip.open(entry) as file:
         version = np.lib.format.read_magic(file)
@@ -72,7 +64,7 @@ def _array(archive: Any, name: str) -> Shaped[ndarray, "..."]:
 def _check(
     path: Path, x_name: str, x: Shaped[ndarray, "..."], y_name: str, y: Shaped[ndarray, "..."]
 ) -> None:
-    """Raise unless the arrays are numbers with one label each."""
+    """Raise unless ``x`` holds numbers and ``y`` one label per example."""
     if x.dtype.kind not in "fiub" or x.ndim < 2:
         raise ValueError(
             f"{path}: {x_name} must be numbers with a first axis of examples and at least one "

@@ -1,4 +1,4 @@
-"""Which examples to train on: imbalanced subsets and splits, as indices, by seed."""
+"""Imbalanced subsets and stratified splits, as indices that depend on a seed."""
 
 from typing import Literal, get_args
 
@@ -23,29 +23,30 @@ def subset(
     minimum: int = 5,
     imbalance: Number = 100,
 ) -> Int64[ndarray, " chosen"]:
-    """Indices of a subset with the given distribution of classes, ascending.
+    """Indices of a random subset with the given class distribution, ascending.
 
-    * ``"uniform"``: the same number of each class.
-    * ``"heavy-tailed"``, as in the paper: ``frequent_mass`` of the probability spread evenly over
-      ``frequent_classes`` random classes, the rest over the others; counts drawn multinomially,
-      then raised to ``minimum`` where they fell below it, at the expense of the largest.
+    * ``"uniform"``: the same number of examples of each class.
+    * ``"heavy-tailed"``, as in the paper: ``frequent_classes`` random classes share
+      ``frequent_mass`` of the probability evenly, the other classes share the rest. Counts are
+      drawn from this multinomial distribution. Counts below ``minimum`` are raised to it, at the
+      expense of the largest.
     * ``"exponential"``, as in the long-tail literature (Cui et al., CVPR 2019): class c of C has
       ``imbalance ** (-c / (C - 1))`` times as many examples as class 0, rounded down.
 
-    No class gives more than it has: what a random count asks too much of one class, the others
-    make up for. The same seed gives the same indices on every platform.
+    If a heavy-tailed count exceeds the examples of its class, the excess is drawn from the other
+    classes. The same seed gives the same indices on every platform.
 
     Args:
-        labels: Class of every example.
-        per_class: Number of examples of each class (on average for ``"heavy-tailed"``, of the
+        labels: Class of each example.
+        per_class: Number of examples of each class (the mean for ``"heavy-tailed"``, that of the
             largest class for ``"exponential"``).
-        examples: Number of examples in all; instead of ``per_class``.
+        examples: Total number of examples, instead of ``per_class``.
         distribution: ``"uniform"``, ``"heavy-tailed"`` or ``"exponential"``.
-        seed: Key of all randomness.
-        frequent_classes: Number of frequent classes of ``"heavy-tailed"``.
-        frequent_mass: Their share of the examples.
-        minimum: Number of examples that every class has at least in ``"heavy-tailed"``.
-        imbalance: Largest class over smallest class in ``"exponential"``.
+        seed: Seed of all randomness.
+        frequent_classes: Number of frequent classes in ``"heavy-tailed"``.
+        frequent_mass: Share of the examples in the frequent classes.
+        minimum: Least number of examples of a class in ``"heavy-tailed"``.
+        imbalance: Size of the largest class over that of the smallest in ``"exponential"``.
 
     Example:
         >>> labels = np.repeat([0, 1, 2], 100)
@@ -65,9 +66,9 @@ def subset(
     else:
         raise ValueError(
             f"give either per_class or examples, got {per_class=} and {examples=}; per_class is "
-            "the number of each class, examples the number in all"
+            "the number of each class, examples the total number"
         )
-    keys = np.random.PCG64([seed, len(given)])  # raw bits are the same everywhere, for ever
+    keys = np.random.PCG64([seed, len(given)])  # raw bits do not change between NumPy versions
     if distribution == "uniform":
         counts = np.full(len(classes), total // len(classes))
         counts[_shuffled(len(classes), keys)[: total % len(classes)]] += 1
@@ -82,15 +83,15 @@ def subset(
         )
     else:
         counts = _exponential_counts(len(classes), per_class, total, imbalance)
-    short = counts > available
-    if short.any():
-        which = int(np.argmax(short))
+    is_short = counts > available
+    if is_short.any():
+        first = int(np.argmax(is_short))
         raise ValueError(
-            f"{counts[which]} examples of class {classes[which]} are asked for, but the data hold "
-            f"{available[which]}; ask for fewer or give that class more"
+            f"{counts[first]} examples of class {classes[first]} are asked for, but the data hold "
+            f"{available[first]}; ask for fewer or give that class more"
         )
     order = _shuffled(len(given), keys)
-    order = order[np.argsort(class_of[order], kind="stable")]  # class by class, random within each
+    order = order[np.argsort(class_of[order], kind="stable")]  # by class, random within a class
     starts = np.cumsum(available) - available
     chosen = [order[start : start + n] for start, n in zip(starts, counts, strict=True)]
     return np.sort(np.concatenate(chosen)).astype(np.int64)
@@ -99,14 +100,15 @@ def subset(
 def split(
     labels: Labels, *, fraction: Number, seed: int = 0
 ) -> tuple[Int64[ndarray, " first"], Int64[ndarray, " second"]]:
-    """Indices of two parts, the second with ``fraction`` of each class, both ascending.
+    """Indices of a stratified split, both parts ascending.
 
-    Every class of at least two examples is in both parts; a class of one is in the first.
+    The second part holds ``fraction`` of each class. A class of at least two examples is in both
+    parts, a class of one example in the first.
 
     Args:
-        labels: Class of every example.
-        fraction: Share of the second part, above 0 and below 1.
-        seed: Key of all randomness.
+        labels: Class of each example.
+        fraction: Share of the second part, between 0 and 1.
+        seed: Seed of all randomness.
 
     Example:
         >>> first, second = split([0, 0, 0, 0, 1, 1, 2], fraction=0.25)
@@ -129,12 +131,7 @@ def split(
 def last_split(
     examples: int, *, fraction: Number = 0.2
 ) -> tuple[Int64[ndarray, " first"], Int64[ndarray, " second"]]:
-    """Indices of all but the last ``fraction``, and of the rest: the paper's validation split.
-
-    Args:
-        examples: Number of examples.
-        fraction: Share of the second part, above 0 and below 1.
-    """
+    """Indices of the first examples and of the last ``fraction``: the paper's validation split."""
     if not 0 < fraction < 1:
         raise ValueError(f"the fraction of a split must lie between 0 and 1, got {fraction}")
     cut = examples - round(fraction * at_least("examples", examples, 2))
@@ -150,7 +147,7 @@ def _heavy_tailed_counts(
     mass: Number,
     minimum: int,
 ) -> Int64[ndarray, " classes"]:
-    """Multinomial counts, none below ``minimum`` and none above what there is, adding up."""
+    """Multinomial counts between ``minimum`` and ``available`` that sum to ``total``."""
     classes = len(available)
     if frequent >= classes or not 0 < mass < 1:
         raise ValueError(
@@ -181,14 +178,14 @@ def _heavy_tailed_counts(
 def _exponential_counts(
     classes: int, per_class: int | None, total: int, imbalance: Number
 ) -> Int64[ndarray, " classes"]:
-    """Counts that fall by the same factor from class to class."""
+    """Counts that fall by a constant factor from class to class."""
     if not imbalance >= 1:
         raise ValueError(
             f"imbalance, the largest class over the smallest, must be at least 1, got {imbalance}"
         )
     decay = float(imbalance) ** (-np.arange(classes) / max(classes - 1, 1))
     largest = total / decay.sum() if per_class is None else per_class
-    # A tiny step up, so that 5000 * 0.01 is 50 whatever the last bit of the power.
+    # The factor makes 5000 * 0.01 round down to 50, and not to 49 because of the last bit.
     return np.maximum((largest * decay * (1 + 1e-12)).astype(np.int64), 1)
 
 

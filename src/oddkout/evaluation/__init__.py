@@ -1,4 +1,4 @@
-"""All metrics of one set of predictions, with intervals and null levels."""
+"""All metrics of one set of predictions, with confidence intervals and null levels."""
 
 from oddkout.evaluation.evaluate import evaluate
 from oddkout.evaluation.report import ClassResult, Evaluation, Measured, NullLevel

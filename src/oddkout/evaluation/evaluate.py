@@ -1,4 +1,4 @@
-"""Measure predictions: estimates, intervals, null levels."""
+"""Evaluate predictions: estimates, confidence intervals and null levels."""
 
 from collections.abc import Sequence
 
@@ -12,6 +12,7 @@ from oddkout.evaluation.resampling import CALIBRATION_ERRORS, Examples, Resample
 from oddkout.metrics.accuracies import frequency_groups, hits_by_class
 from oddkout.metrics.brier import decomposed
 from oddkout.metrics.calibration import bin_of_confidence, bin_sums, classwise_bin_sums
+from oddkout.metrics.catalogue import METRICS
 from oddkout.metrics.intervals import (
     bootstrap_interval,
     clopper_pearson,
@@ -36,26 +37,28 @@ def evaluate(
     replicates: int = 1000,
     seed: int = 0,
 ) -> Evaluation:
-    """Measure how good and how honest predictions are, anybody's.
+    """Measure the accuracy and calibration of any model's predictions.
 
-    Every number has a 95 % interval: that of Clopper and Pearson for shares, a bias-corrected
-    bootstrap (with acceleration, for means) for the rest. Every calibration error has its null
-    level: what it would be if the labels had been drawn from the predictions themselves. Noise
-    alone makes a calibration error larger than 0, the more the fewer examples; its interval is
-    that of its mean on as many examples, to be compared with the null level and not with 0.
+    Every number has a 95 % confidence interval: Clopper and Pearson's for proportions, a
+    bias-corrected bootstrap interval (accelerated for means) for the rest.
+
+    Every calibration error has its null level: what a perfectly calibrated model would score, found
+    by drawing labels from the predictions. Sampling noise alone makes a calibration error larger
+    than 0, and more so with few examples. So compare an error and its interval with the null
+    level, not with 0.
 
     Args:
         logits: Logits, of shape (examples, classes).
         labels: True classes.
-        probs: Instead of ``logits``: probabilities, every row of which sums to 1.
+        probs: Probabilities, instead of ``logits``; every row sums to 1.
         classes: Names of the classes, in the order of the columns.
         train_labels: Labels of the training data, to report head, middle and tail classes.
         bins: Number of bins of every binned error.
         replicates: Number of bootstrap replicates, and of draws for the null level.
-        seed: Seed of both.
+        seed: Seed of the replicates and the draws.
 
     Example:
-        Ten coins that were called with certainty, half of them wrongly.
+        Ten predictions of probability 1, half of them wrong.
 
         >>> report = evaluate(probs=[[1.0, 0.0]] * 10, labels=[0, 1] * 5)
         >>> report["accuracy"].value, report["ece"].value
@@ -70,7 +73,7 @@ def evaluate(
     if count < 2:
         raise ValueError(
             "an interval needs at least 2 examples, got 1; evaluate on more, or use "
-            "oddkout.metrics for the bare numbers"
+            "oddkout.metrics for numbers without intervals"
         )
     names = [str(column) for column in range(columns)] if classes is None else list(classes)
     if len(names) != columns:
@@ -80,17 +83,17 @@ def evaluate(
     examples = Examples.of(predictions)
     generator = torch.Generator().manual_seed(seed)
     resampler = Resampler(examples, bins=bins, replicates=replicates, generator=generator)
-    right, held = hits_by_class(examples.hits, predictions.true_classes, classes=columns)
+    right, counts = hits_by_class(examples.hits, predictions.true_classes, classes=columns)
     metrics = {
-        "accuracy": share(right.sum(), held.sum()),
-        "balanced_accuracy": Measured(*mean_of_shares(right.numpy(), held.numpy())),
+        "accuracy": share(right.sum(), counts.sum()),
+        "balanced_accuracy": Measured(*mean_of_shares(right.numpy(), counts.numpy())),
     } | _measured(_estimates(examples, bins), examples, resampler)
     groups = {} if train_labels is None else frequency_groups(train_labels, classes=columns)
     return Evaluation(
         metrics=metrics,
         classes=_class_results(examples, names),
         groups={
-            name: share(right[group].sum(), held[group].sum()) for name, group in groups.items()
+            name: share(right[group].sum(), counts[group].sum()) for name, group in groups.items()
         },
         reliability=reliability_curve(**predictions.given, bins=bins),
         risk_coverage=risk_coverage(**predictions.given),
@@ -102,19 +105,19 @@ def evaluate(
 
 
 def share(successes: Tensor, trials: Tensor) -> Measured:
-    """A share with its exact interval; NaN between 0 and 1 if nothing was tried."""
+    """A proportion with its exact interval; without trials, NaN with the interval (0, 1)."""
     low, high = clopper_pearson(successes.item(), trials.item())
     return Measured((successes / trials).item(), float(low), float(high))
 
 
 def _on_cpu(predictions: Predictions) -> Predictions:
-    """The same predictions in main memory, where the resampling is done."""
+    """Predictions on the CPU, where resampling runs."""
     labels = predictions.true_classes.cpu()
     return Predictions(predictions.values.cpu(), predictions.are_logits, labels)
 
 
 def _estimates(examples: Examples, bins: int) -> dict[str, float]:
-    """Estimates of all that is resampled, in the order of the table."""
+    """Estimates of all resampled metrics, in the order of the table."""
     given = examples.predictions.given
     confidence, hits = examples.confidence, examples.hits
     width, mass = (
@@ -126,7 +129,7 @@ def _estimates(examples: Examples, bins: int) -> dict[str, float]:
     classwise = classwise_bin_sums(examples.predictions, bins=bins)
     uncertainty, resolution, reliability = decomposed(classwise)
     relative = (examples.cross_entropy - examples.entropy).mean()
-    found = {
+    estimates = {
         "nll": examples.cross_entropy.mean(),
         "brier": examples.brier.mean(),
         "brier_uncertainty": uncertainty,
@@ -145,7 +148,7 @@ def _estimates(examples: Examples, bins: int) -> dict[str, float]:
         "correctness_auroc": correctness_auroc(**given),
         "risk_coverage_area": risk_coverage(**given).area,
     }
-    return {name: value.item() for name, value in found.items()}
+    return {name: value.item() for name, value in estimates.items()}
 
 
 def _measured(
@@ -160,7 +163,7 @@ def _measured(
         "confidence": mean_acceleration(examples.confidence),
     }
     bootstrap, null = resampler.bootstrap(), resampler.null()
-    found = {}
+    measured = {}
     for name, estimate in estimates.items():
         if name in CALIBRATION_ERRORS or name.startswith("brier_"):
             low, high = shifted_interval(estimate, bootstrap[name])
@@ -169,33 +172,33 @@ def _measured(
                 estimate, bootstrap[name], acceleration=acceleration.get(name, 0.0)
             )
         level = null_level(estimate, null[name]) if name in CALIBRATION_ERRORS else None
-        found[name] = Measured(estimate, low, high, level)
-    return found
+        measured[name] = Measured(estimate, low, high, level)
+    return measured
 
 
 def null_level(estimate: float, draws: Float[Tensor, " replicates"]) -> NullLevel:
-    """Mean and 95th percentile of the draws, and how often they reach the estimate.
+    """Mean and 95th percentile of the draws, and the p-value of the estimate.
 
-    The estimate counts as one more draw, so that the p-value is never 0.
+    The estimate counts as one more draw, so the p-value is never 0.
     """
     ranked = draws.double().sort().values
-    # Draws are made in single precision: equal up to rounding is equal.
+    # Draws are in single precision: a draw that equals the estimate up to rounding reaches it.
     reached = (ranked >= estimate - 1e-6 * abs(estimate)).sum().item()
     high = ranked[int(0.95 * (len(ranked) - 1))].item()
     return NullLevel(ranked.mean().item(), high, (1 + reached) / (1 + len(ranked)))
 
 
 def _class_results(examples: Examples, names: list[str]) -> list[ClassResult]:
-    """Results class by class."""
+    """Results of each class."""
     labels, predicted = examples.predictions.true_classes, examples.predicted
-    right, held = hits_by_class(examples.hits, labels, classes=len(names))
+    right, counts = hits_by_class(examples.hits, labels, classes=len(names))
     right_calls, calls = hits_by_class(examples.hits, predicted, classes=len(names))
     confidence, _ = hits_by_class(examples.confidence, predicted, classes=len(names))
     return [
         ClassResult(
             name=name,
-            examples=int(held[column]),
-            accuracy=share(right[column], held[column]),
+            examples=int(counts[column]),
+            accuracy=share(right[column], counts[column]),
             predicted=int(calls[column]),
             precision=share(right_calls[column], calls[column]),
             confidence=(confidence[column] / calls[column]).item(),
@@ -205,15 +208,17 @@ def _class_results(examples: Examples, names: list[str]) -> list[ClassResult]:
 
 
 def _notes(examples: Examples) -> list[str]:
-    """What a reader of the numbers must know."""
+    """Warnings about metrics that are infinite or undefined."""
     notes = []
     impossible = examples.cross_entropy.isinf().nonzero().flatten().tolist()
     if impossible:
         notes.append(
-            f"nll is infinite: the true class has probability 0 in {len(impossible)} of "
+            f"{METRICS['nll'].title} is infinite: the true class has probability 0 in "
+            f"{len(impossible)} of "
             f"{len(examples):,} examples, first in example {impossible[0]}"
         )
     if examples.hits.min() == examples.hits.max():
-        which = "right" if examples.hits[0] else "wrong"
-        notes.append(f"correctness auroc is undefined: all predictions are {which}")
+        outcome = "correct" if examples.hits[0] else "wrong"
+        title = METRICS["correctness_auroc"].title
+        notes.append(f"{title} is undefined: all predictions are {outcome}")
     return notes

@@ -1,4 +1,4 @@
-"""Predictions in files: CSV or npz."""
+"""Read predictions from CSV and npz files."""
 
 import csv
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class PredictionFile:
-    """What a file of predictions holds: the arguments of ``evaluate``."""
+    """The contents of a file of predictions, as arguments of ``evaluate``."""
 
     given: dict[str, Any]
     labels: np.ndarray
@@ -20,12 +20,12 @@ class PredictionFile:
 def read_predictions(path: Path, *, are_logits: bool = False) -> PredictionFile:
     """Read predictions and labels.
 
-    CSV: a header, a column ``label``, and one column per class, the names of which are those of
-    the classes; labels are these names, or else positions from 0. npz: ``probs`` or ``logits``,
-    ``labels`` (names or positions), and ``classes`` if they have names.
+    A CSV file has a header, a column ``label``, and one column per class, named after the class.
+    Labels are class names, or else positions from 0. An npz file holds ``probs`` or ``logits``,
+    ``labels`` (names or positions) and, if the classes have names, ``classes``.
 
     Args:
-        path: The file.
+        path: The CSV or npz file.
         are_logits: Whether the columns of a CSV file are logits rather than probabilities.
     """
     if path.suffix == ".npz":
@@ -45,23 +45,23 @@ def _read_csv(path: Path, are_logits: bool) -> PredictionFile:
             f"{header[:6]}"
         )
     if not rows:
-        raise ValueError(f"{path.name}: there must be a line per example, got none")
+        raise ValueError(f"{path.name}: the file must hold a line per example, got none")
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise ValueError(
                 f"{path.name}: every line must have {len(header)} values like the header, got "
                 f"{len(row)} in line {number}"
             )
-    place = header.index("label")
-    classes = header[:place] + header[place + 1 :]
+    column = header.index("label")
+    classes = header[:column] + header[column + 1 :]
     try:
-        values = np.array([row[:place] + row[place + 1 :] for row in rows], dtype=float)
+        values = np.array([row[:column] + row[column + 1 :] for row in rows], dtype=float)
     except ValueError as error:
         raise ValueError(
             f"{path.name}: all columns but 'label' must be numbers, one column per class, but "
-            f"there is something else ({error}); drop other columns"
+            f"one is not ({error}); drop other columns"
         ) from None
-    labels = _positions(path, [row[place].strip() for row in rows], classes)
+    labels = _positions(path, [row[column].strip() for row in rows], classes)
     return PredictionFile({"logits" if are_logits else "probs": values}, labels, classes)
 
 
@@ -90,7 +90,7 @@ def _read_npz(path: Path, are_logits: bool) -> PredictionFile:
 
 
 def _positions(path: Path, labels: list[str], classes: list[str]) -> np.ndarray:
-    """Labels as positions of classes: by name if all are names, else as the numbers they are."""
+    """Positions of the labels among the classes: by name if all are names, else as numbers."""
     position = {name.strip(): number for number, name in enumerate(classes)}
     unknown = [label for label in labels if label not in position]
     if not unknown:

@@ -1,25 +1,26 @@
-"""What an evaluation found: every number with its interval, every error with its null level."""
+"""The result of an evaluation: metrics with confidence intervals and null levels."""
 
 import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from oddkout.evaluation.resampling import Examples
+from oddkout.metrics.catalogue import METRICS
 from oddkout.metrics.ranking import RiskCoverage
 from oddkout.metrics.reliability import ReliabilityCurve
 
-# Two errors are tested for the verdict; each at half of 5 %.
+# Significance level of each of the two tests behind the verdict: 5 % in all (Bonferroni).
 _LEVEL = 0.025
 
 
 @dataclass(frozen=True)
 class NullLevel:
-    """What a perfectly calibrated model with the same predictions scores on as many examples.
+    """The calibration error of a perfectly calibrated model with the same predictions.
 
     Args:
-        mean: Its mean score.
-        high: 95th percentile of its scores.
-        p_value: How often it scores as high as what was found, or higher.
+        mean: Mean of its error.
+        high: 95th percentile of its error.
+        p_value: Probability that its error is at least the measured one.
     """
 
     mean: float
@@ -29,7 +30,7 @@ class NullLevel:
 
 @dataclass(frozen=True)
 class Measured:
-    """A number with its 95 % interval and, for a calibration error, its null level."""
+    """A value with its 95 % confidence interval and, for a calibration error, its null level."""
 
     value: float
     low: float
@@ -39,15 +40,14 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassResult:
-    """One class: how many of its examples are found, and whether its name can be believed.
+    """Accuracy (recall), precision and confidence of one class.
 
     Args:
-        name: Name of the class.
-        examples: Number of its examples.
-        accuracy: Share of them that is found.
-        predicted: Number of examples that are called by this name.
-        precision: Share of these that is right.
-        confidence: Their mean confidence; precision equals it in a calibrated model.
+        examples: Number of examples of the class.
+        accuracy: Share of these examples that are predicted as the class.
+        predicted: Number of examples predicted as the class.
+        precision: Share of these predictions that are correct.
+        confidence: Mean confidence of these predictions; equal to precision if calibrated.
     """
 
     name: str
@@ -63,15 +63,15 @@ class Evaluation:
     """All metrics of one set of predictions; ``print`` shows them as a table.
 
     Args:
-        metrics: The metrics by name; ``evaluation["ece"]`` is one of them.
-        classes: Results class by class.
-        groups: Accuracy of head, middle and tail classes, if training labels were given.
+        metrics: The metrics by name; ``evaluation["ece"]`` is ``evaluation.metrics["ece"]``.
+        classes: Results of each class.
+        groups: Accuracy on head, middle and tail classes, if training labels were given.
         reliability: Accuracy against confidence.
-        risk_coverage: Share of wrong predictions among the most confident.
-        examples: What was measured of every example.
-        notes: What a reader of the numbers must know.
-        replicates: Number of bootstrap replicates and of draws from the null.
-        seed: Seed of both.
+        risk_coverage: Error rate among the most confident predictions.
+        examples: Per-example values, such as confidence and cross-entropy.
+        notes: Warnings about metrics that are infinite or undefined.
+        replicates: Number of bootstrap replicates, and of draws for the null level.
+        seed: Seed of the replicates and the draws.
     """
 
     metrics: dict[str, Measured]
@@ -89,35 +89,35 @@ class Evaluation:
 
     @property
     def verdict(self) -> str:
-        """What the numbers support, in one sentence.
+        """Whether there is evidence of miscalibration, in one sentence.
 
-        Two errors are tested, that of the confidence and that of each class's probability; each
-        at 2.5 %, so that a calibrated model is accused in at most 5 % of cases.
+        Two errors are tested at the 2.5 % level: ECE and classwise ECE. A calibrated model is
+        therefore called miscalibrated in at most 5 % of cases.
         """
         count = f"{len(self.examples):,} examples"
         ece, classwise = self["ece"], self["classwise_ece"]
         assert ece.null is not None, "evaluate gives every calibration error its null level"
         assert classwise.null is not None, "evaluate gives every calibration error its null level"
         if ece.null.p_value <= _LEVEL:
-            return f"evidence of {self._fault}: {_against_null('ECE', ece, count)}"
+            return f"evidence of {self._fault}: {_against_null('ece', ece, count)}"
         if classwise.null.p_value <= _LEVEL:
-            shown = _against_null("classwise ECE", classwise, count)
-            return f"evidence of miscalibrated classes, though not of confidence: {shown}"
+            comparison = _against_null("classwise_ece", classwise, count)
+            return f"evidence of miscalibrated classes, though not of confidence: {comparison}"
         return (
-            f"no evidence of miscalibration: {_against_null('ECE', ece, count)}; an ECE up to "
-            f"{ece.null.high:.3g} cannot be told from chance here"
+            f"no evidence of miscalibration: {_against_null('ece', ece, count)}; an ECE up to "
+            f"{ece.null.high:.3g} is within chance here"
         )
 
     @property
     def _fault(self) -> str:
-        """In which direction confidence errs, if its distance from accuracy is beyond chance."""
+        """Overconfidence or underconfidence if the difference to accuracy is significant."""
         accuracy, confidence = self["accuracy"], self["confidence"].value
         if confidence > accuracy.high:
             return "overconfidence"
         return "underconfidence" if confidence < accuracy.low else "miscalibration"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the single examples as plain values; what is not finite is ``None``."""
+        """Everything but the per-example values, for JSON; NaN and infinity become ``None``."""
         curve = {
             name: value if isinstance(value, float) else value.tolist()
             for name, value in vars(self.reliability).items()
@@ -141,29 +141,30 @@ class Evaluation:
             "",
             f"{head}if calibrated: mean, 95th percentile, p",
         ]
-        lines += [_line(name.replace("_", " "), found) for name, found in self.metrics.items()]
-        lines += [_line(f"accuracy of the {name}", found) for name, found in self.groups.items()]
+        lines += [_line(METRICS[name].title, measured) for name, measured in self.metrics.items()]
+        accuracy = METRICS["accuracy"].title
+        lines += [_line(f"{accuracy} of the {name}", part) for name, part in self.groups.items()]
         return "\n".join([*lines, "", *self.notes, self.verdict])
 
     __repr__ = __str__
 
 
-def _line(name: str, found: Measured) -> str:
+def _line(title: str, measured: Measured) -> str:
     """One line of the table."""
-    interval = f"[{found.low:.4f}, {found.high:.4f}]"
-    line = f"{name:<24}{found.value:>8.4f}  {interval:<18}"
-    if found.null is None:
+    interval = f"[{measured.low:.4f}, {measured.high:.4f}]"
+    line = f"{title:<24}{measured.value:>8.4f}  {interval:<18}"
+    if measured.null is None:
         return line.rstrip()
-    null = found.null
+    null = measured.null
     return f"{line}{null.mean:>20.4f}{null.high:>17.4f}{null.p_value:>7.3f}"
 
 
-def _against_null(name: str, found: Measured, count: str) -> str:
-    """A calibration error beside what chance makes of it."""
-    assert found.null is not None, "only calibration errors have a null level"
+def _against_null(name: str, measured: Measured, count: str) -> str:
+    """Compare a calibration error with its null level."""
+    assert measured.null is not None, "only calibration errors have a null level"
     return (
-        f"{name} {found.value:.3g}, while a perfectly calibrated model scores "
-        f"{found.null.mean:.3g} on {count} (p = {found.null.p_value:.2g})"
+        f"{METRICS[name].title} {measured.value:.3g}, while a perfectly calibrated model scores "
+        f"{measured.null.mean:.3g} on {count} (p = {measured.null.p_value:.2g})"
     )
 
 
@@ -174,7 +175,7 @@ def _plain(result: Measured | ClassResult) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """Replace what JSON cannot say by ``None``, and leave out a null level that is not there."""
+    """Replace NaN and infinity, which JSON lacks, by ``None``; leave out a missing null level."""
     if isinstance(value, dict):
         kept = {name: part for name, part in value.items() if (name, part) != ("null", None)}
         return {name: _finite(part) for name, part in kept.items()}

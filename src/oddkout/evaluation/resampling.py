@@ -1,7 +1,7 @@
-"""Resampled metrics: bootstrap replicates, and what a perfectly calibrated model would score.
+"""Resampled metrics: bootstrap replicates, and scores of a perfectly calibrated model.
 
-A replicate is a column. All metrics are functions of sums over examples, so that a thousand
-replicates are a few products of sparse matrices with a table of examples x replicates.
+Each replicate is a column. All metrics are functions of sums over examples, so a thousand
+replicates cost a few products of sparse matrices with a table of examples x replicates.
 """
 
 from collections import defaultdict
@@ -21,13 +21,13 @@ from oddkout.metrics.predictions import Predictions
 from oddkout.metrics.ranking import confidence_groups, grouped_auroc, grouped_risk
 from oddkout.metrics.smooth import CELLS, cell_weights, smoothed_error
 
-# Numbers in one table of examples x replicates; some ten such tables are held at a time.
+# Numbers in one table of examples x replicates; about ten tables are in memory at a time.
 _TABLE = 2**21
 
 
 @dataclass(frozen=True)
 class Examples:
-    """What is known of every example of one set of predictions."""
+    """Predictions with per-example values, such as confidence and cross-entropy."""
 
     predictions: Predictions
     confidence: Tensor
@@ -39,7 +39,7 @@ class Examples:
 
     @classmethod
     def of(cls, predictions: Predictions) -> "Examples":
-        """Measure every example."""
+        """Compute the values of each example."""
         confidence, predicted = predictions.top()
         return cls(
             predictions=predictions,
@@ -56,14 +56,7 @@ class Examples:
 
 
 class Resampler:
-    """Metrics of one set of examples under resampling; what can be prepared is prepared once.
-
-    Args:
-        examples: The examples.
-        bins: Number of bins of every binned error.
-        replicates: Number of replicates.
-        generator: Source of all randomness.
-    """
+    """Metrics of one set of examples under resampling."""
 
     def __init__(
         self, examples: Examples, *, bins: int, replicates: int, generator: torch.Generator
@@ -81,24 +74,24 @@ class Resampler:
         }
         cells, self._shares = cell_weights(examples.confidence.double().numpy())
         self._cells = cells.ravel()
-        # One copy of the predictions and a quarter of one for bins: large inputs stay affordable.
+        # Bin numbers are stored in bytes, which take a quarter of the memory of the predictions.
         number = torch.uint8 if bins <= 256 else torch.int32
         self.probs = torch.empty(examples.predictions.shape)
         self._classwise_bin = torch.empty(examples.predictions.shape, dtype=number)
-        for place, rows in examples.predictions.probability_blocks():
-            self.probs[place] = rows
-            self._classwise_bin[place] = bin_of_confidence(self.probs[place], bins=bins).to(number)
+        for block, rows in examples.predictions.probability_blocks():
+            self.probs[block] = rows
+            self._classwise_bin[block] = bin_of_confidence(self.probs[block], bins=bins).to(number)
 
     def bootstrap(self) -> dict[str, Float[Tensor, " replicates"]]:
-        """Metrics of examples drawn with replacement; limits of equal-mass bins are kept."""
-        found: dict[str, list[Tensor]] = defaultdict(list)
+        """Metrics of examples drawn with replacement; equal-mass bins keep their edges."""
+        values: dict[str, list[Tensor]] = defaultdict(list)
         means = self._mean_values()
         finite = means.nan_to_num(posinf=0.0).float()
         infinite = means.isinf().float()
         tops = {
             name: [
-                self._sums(bin_of, self.bins, values)
-                for values in (None, self.confidence, self.hits)
+                self._sums(bin_of, self.bins, summand)
+                for summand in (None, self.confidence, self.hits)
             ]
             for name, bin_of in self._bin_of.items()
         }
@@ -114,21 +107,21 @@ class Resampler:
             if infinite.any():
                 averages = averages.masked_fill(infinite.T @ drawn > 0, torch.inf)
             for name, average in zip(_MEANS, averages, strict=True):
-                found[name].append(average)
-            found["entropy_gap"].append(found["relative_cross_entropy"][-1].abs())
+                values[name].append(average)
+            values["entropy_gap"].append(values["relative_cross_entropy"][-1].abs())
             for name, matrices in tops.items():
                 sums = BinSums(*(torch.from_numpy(matrix @ weights) for matrix in matrices))
-                _add_top_errors(found, name, sums)
-            found["smooth_ece"].append(_smooth(smooth @ weights / len(self.examples)))
+                _add_top_errors(values, name, sums)
+            values["smooth_ece"].append(_smooth(smooth @ weights / len(self.examples)))
             counts = torch.from_numpy(right @ weights), torch.from_numpy(wrong @ weights)
-            found["correctness_auroc"].append(grouped_auroc(*counts))
-            found["risk_coverage_area"].append(grouped_risk(*counts))
-            _add_classwise(found, classwise.of(weights))
-        return {name: torch.cat(parts) for name, parts in found.items()}
+            values["correctness_auroc"].append(grouped_auroc(*counts))
+            values["risk_coverage_area"].append(grouped_risk(*counts))
+            _add_classwise(values, classwise.of(weights))
+        return {name: torch.cat(parts) for name, parts in values.items()}
 
     def null(self) -> dict[str, Float[Tensor, " replicates"]]:
-        """Calibration errors when the labels are drawn from the predictions themselves."""
-        found: dict[str, list[Tensor]] = defaultdict(list)
+        """Calibration errors when the labels are drawn from the predictions."""
+        values: dict[str, list[Tensor]] = defaultdict(list)
         examples = self.examples
         counts = {
             name: np.bincount(bin_of, minlength=self.bins).astype(np.float32)
@@ -148,24 +141,24 @@ class Resampler:
             for name, indicator in indicators.items():
                 count, confidence = counts[name][:, None], confidences[name][:, None]
                 sums = BinSums(*map(torch.from_numpy, (count, confidence, indicator @ hits)))
-                _add_top_errors(found, name, sums)
+                _add_top_errors(values, name, sums)
             gaps = smooth_confidence[:, None] - smooth @ hits
-            found["smooth_ece"].append(_smooth(gaps / len(examples)))
+            values["smooth_ece"].append(_smooth(gaps / len(examples)))
             cross_entropy = -self.probs.gather(1, labels).log().mean(dim=0, dtype=torch.float64)
-            found["entropy_gap"].append((cross_entropy - mean_entropy).abs())
+            values["entropy_gap"].append((cross_entropy - mean_entropy).abs())
             hits_by_bin = self._classwise_hits(labels)
-            _add_classwise(found, BinSums(classwise.count, classwise.confidence, hits_by_bin))
-        return {name: torch.cat(found[name]) for name in CALIBRATION_ERRORS}
+            _add_classwise(values, BinSums(classwise.count, classwise.confidence, hits_by_bin))
+        return {name: torch.cat(values[name]) for name in CALIBRATION_ERRORS}
 
     def _mean_values(self) -> Float[Tensor, "examples means"]:
-        """The values whose means are metrics, in the order of ``_MEANS``."""
-        one = self.examples
-        relative = one.cross_entropy - one.entropy
-        columns = (one.cross_entropy, one.brier, one.entropy, relative, one.confidence.double())
+        """The per-example values whose means are metrics, in the order of ``_MEANS``."""
+        each = self.examples
+        relative = each.cross_entropy - each.entropy
+        columns = (each.cross_entropy, each.brier, each.entropy, relative, each.confidence.double())
         return torch.stack(columns, dim=1)
 
     def _sums(self, row_of: np.ndarray, rows: int, values: np.ndarray | None) -> Any:
-        """Sparse matrix that adds the values of examples up by row; ones if not given."""
+        """Sparse matrix that sums the values (default: 1) of the examples of each row."""
         from scipy.sparse import csr_array
 
         examples = len(self.examples)
@@ -175,13 +168,13 @@ class Resampler:
         return csr_array((entries, (row_of, columns)), shape=(rows, examples))
 
     def _portions(self) -> Iterator[int]:
-        """Yield the replicates in portions that fit a table."""
+        """Yield numbers of replicates, each small enough for one table."""
         portion = max(1, _TABLE // len(self.examples))
         for start in range(0, self.replicates, portion):
             yield min(portion, self.replicates - start)
 
     def _drawn_weights(self) -> Iterator[np.ndarray]:
-        """Yield how often each example is drawn, as examples x replicates."""
+        """Yield the number of times each example is drawn, as examples x replicates."""
         examples = len(self.examples)
         for columns in self._portions():
             shape = (examples, columns)
@@ -195,14 +188,14 @@ class Resampler:
         for columns in self._portions():
             uniform = torch.rand(examples, columns, generator=self.generator)
             drawn = torch.empty(examples, columns, dtype=torch.int64)
-            for place, probs in Predictions(self.probs, are_logits=False).blocks():
+            for block, probs in Predictions(self.probs, are_logits=False).blocks():
                 limits = probs.cumsum(dim=1)
                 limits /= limits[:, -1:].clone()
-                drawn[place] = torch.searchsorted(limits, uniform[place], right=True)
+                drawn[block] = torch.searchsorted(limits, uniform[block], right=True)
             yield drawn.clamp_max_(classes - 1)
 
     def _classwise_hits(self, labels: Int[Tensor, "examples columns"]) -> Tensor:
-        """Number of labels in each (bin, class), for every column."""
+        """Number of labels in each bin of each class, for every column."""
         classes, columns = self.probs.shape[1], labels.shape[1]
         key = self._classwise_bin.gather(1, labels).long().mul_(classes).add_(labels)
         key.mul_(columns).add_(torch.arange(columns))
@@ -211,10 +204,10 @@ class Resampler:
 
 
 class _ClasswiseSums:
-    """Sums over the bins of every class's probability.
+    """Sums over the bins of each class's probability.
 
-    Of many classes, most probabilities lie in the first bin: it gets what the others leave, so
-    that the sparse part stays small.
+    With many classes, most probabilities lie in the first bin. Its sums are the totals minus those
+    of the other bins, which keeps the sparse matrices small.
     """
 
     def __init__(self, resampler: Resampler) -> None:
@@ -243,13 +236,13 @@ class _ClasswiseSums:
         count = (self._count @ weights).reshape(shape)
         confidence = (self._confidence @ weights).reshape(shape)
         count[0] = weights.sum(axis=0) - count.sum(axis=0)
-        total = self.probs.T @ torch.from_numpy(weights)  # PyTorch's product waits less for threads
+        total = self.probs.T @ torch.from_numpy(weights)  # PyTorch's threads are faster here
         confidence[0] = total.numpy() - confidence.sum(axis=0)
         hits = (self._hits @ weights).reshape(shape)
         return BinSums(*map(torch.from_numpy, (count, confidence, hits)))
 
 
-# The metrics that are means over examples, and the errors that have a null level.
+# Metrics that are means over examples, and calibration errors, which have a null level.
 _MEANS = ("nll", "brier", "entropy", "relative_cross_entropy", "confidence")
 CALIBRATION_ERRORS = (
     "ece",
@@ -263,22 +256,22 @@ CALIBRATION_ERRORS = (
 )
 
 
-def _add_top_errors(found: dict[str, list[Tensor]], name: str, sums: BinSums) -> None:
-    """Add the errors that come from bins of confidence."""
-    found[name].append(sums.expected_error())
+def _add_top_errors(values: dict[str, list[Tensor]], name: str, sums: BinSums) -> None:
+    """Append the errors computed from bins of confidence."""
+    values[name].append(sums.expected_error())
     if name == "ece":
-        found["maximum_ece"].append(sums.maximum_error())
+        values["maximum_ece"].append(sums.maximum_error())
     else:
-        found["debiased_ece"].append(sums.debiased_error())
+        values["debiased_ece"].append(sums.debiased_error())
 
 
-def _add_classwise(found: dict[str, list[Tensor]], sums: BinSums) -> None:
-    """Add the metrics that come from bins of every class's probability."""
-    found["classwise_ece"].append(sums.expected_error().mean(dim=0))
+def _add_classwise(values: dict[str, list[Tensor]], sums: BinSums) -> None:
+    """Append the metrics computed from bins of each class's probability."""
+    values["classwise_ece"].append(sums.expected_error().mean(dim=0))
     uncertainty, resolution, reliability = decomposed(sums)
-    found["brier_uncertainty"].append(uncertainty)
-    found["brier_resolution"].append(resolution)
-    found["brier_reliability"].append(reliability)
+    values["brier_uncertainty"].append(uncertainty)
+    values["brier_resolution"].append(resolution)
+    values["brier_reliability"].append(reliability)
 
 
 def _smooth(gaps: np.ndarray) -> Tensor:

@@ -1,4 +1,4 @@
-"""A trained classifier as one file that serves without this library: ONNX, or a torch program."""
+"""Export a trained classifier to one file that runs without this library."""
 
 from oddkout.exports.exporting import Export, export
 from oddkout.exports.verification import MismatchError

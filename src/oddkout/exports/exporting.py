@@ -1,4 +1,4 @@
-"""Write a classifier into one file, and make sure that the file is the classifier."""
+"""Export a classifier to one file, and verify the file against the classifier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +22,13 @@ _RANDOM = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Export:
-    """An exported file and how it was checked.
+    """An exported file, with the result of its verification.
 
     Attributes:
-        path: The file.
-        facts: What the file says about itself: format, opset, classes, prior, temperature ...
-        difference: Largest difference of a probability from the classifier's, on all examples.
-        random: Number of random examples that were compared.
-        real: Number of real ones.
+        facts: Metadata stored in the file: format, opset, classes, prior, temperature and so on.
+        difference: Largest difference of any probability from the classifier's.
+        random: Number of random examples compared.
+        real: Number of real examples compared.
     """
 
     path: Path
@@ -68,27 +67,27 @@ def export(
     prior: Sequence[float] | None = None,
     examples: Any = None,
 ) -> Export:
-    """Write a classifier into one file whose output is the probability that it reports.
+    """Export a classifier to one file that outputs its probabilities.
 
-    Preprocessing, network, temperature and prior are all in the file, and it takes any number of
-    examples at once. It is read again and compared with ``predict_proba`` on random examples, and
-    on real ones if given; if a probability differs by more than 1e-5, it is refused and no file is
-    left.
+    The file contains preprocessing, network, temperature and prior, and takes any number of
+    examples at once. It is read back and compared with ``predict_proba`` on random examples and,
+    if given, on real ones. If any probability differs by more than 1e-5, an error is raised and no
+    file is written.
 
-    The file takes what the classifier was trained on: images in bytes, features, or for tables
-    the columns by name, numbers in double precision (NaN where missing) and text (empty where
-    missing). A torch program holds no text: it takes ``numbers`` and the ``codes`` of the
-    categories, in the order that its card gives.
+    The inputs are those of the training data: images in bytes, features, or the columns of a table
+    by name. Numeric columns are in double precision (NaN if missing), text columns are strings
+    (empty if missing). A torch program cannot hold text: it takes ``numbers`` and the ``codes`` of
+    the categories, in the order given in its card.
 
     Args:
-        classifier: A classifier, or the folder of one.
-        path: The file to write: ``.onnx``, or ``.pt2`` for a torch program. One that exists is
+        classifier: A classifier, or the folder of a saved one.
+        path: File to write: ``.onnx``, or ``.pt2`` for a torch program. An existing file is
             replaced.
-        format: ``"onnx"``, or ``"torch"`` for a program that ``torch.export.load`` reads; neither
-            needs this library to be used.
-        prior: Class frequencies where the classifier is used, in the order of its classes; the
-            ones it was trained for if not given.
-        examples: Real examples to compare on, as ``predict_proba`` takes them.
+        format: ``"onnx"``, or ``"torch"`` for a program that ``torch.export.load`` reads. Neither
+            needs this library.
+        prior: Class frequencies where the classifier is used, in the order of its classes; its
+            own prior if not given.
+        examples: Real examples to compare on, as for ``predict_proba``.
     """
     one_of("format", format, get_args(Format))
     path = Path(path)
@@ -131,7 +130,7 @@ def export(
 
 
 def _facts(classifier: Classifier, graph: ProbabilityGraph, format: str) -> dict[str, Any]:
-    """What a file says about itself, as plain values."""
+    """Metadata of a file, as plain values."""
     opset = {"opset": OPSET} if format == "onnx" else {}
     return {
         "format": format,

@@ -1,4 +1,4 @@
-"""The graph of a classifier: from raw inputs to the probabilities that it reports."""
+"""The graph of a classifier, from raw inputs to probabilities."""
 
 import copy
 import logging
@@ -15,7 +15,7 @@ from oddkout.fitting.classifier import Classifier
 from oddkout.models import NAMES
 from oddkout.prior import requested_prior
 
-# Examples to trace with; they stand for any number, which one alone would not.
+# Number of examples to trace with; torch.export would treat 1 as a constant.
 _EXAMPLES = 2
 
 
@@ -24,8 +24,7 @@ class ProbabilityGraph(nn.Module):
 
     Args:
         classifier: The classifier; its network is copied.
-        prior: Class frequencies that the probabilities are to be for; the classifier's own if not
-            given.
+        prior: Class frequencies where the classifier is used; its own prior if not given.
     """
 
     mean: Tensor
@@ -56,11 +55,10 @@ class ProbabilityGraph(nn.Module):
 
 
 def traced(graph: ProbabilityGraph, *, network: str) -> torch.export.ExportedProgram:
-    """A graph as a torch program that takes any number of examples and names no file.
+    """Trace a graph to a torch program for any number of examples.
 
-    Args:
-        graph: The graph.
-        network: Name of its network, for an error.
+    The program contains no paths of source files. ``network`` is the name of the network, for
+    error messages.
     """
     batch = torch.export.Dim("batch")
     random = graph.raw.random_examples(_EXAMPLES, torch.Generator().manual_seed(0))
@@ -69,24 +67,24 @@ def traced(graph: ProbabilityGraph, *, network: str) -> torch.export.ExportedPro
     try:
         with quiet_exporter():
             program = torch.export.export(graph, arguments, dynamic_shapes=dynamic)
-    # Networks of one's own fail in as many ways as there are; ours must not.
+    # A custom network can fail with any exception; a failure of a built-in one is a bug.
     except Exception as error:
         if network in NAMES:
             raise
         reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(
             f"the network {network!r} must be a graph for any number of examples, but it cannot be "
-            f"traced as one ({reason}); keep Python's if and loops off the values and the number "
-            "of the examples"
+            f"traced as one ({reason}); avoid Python conditions and loops that depend on the "
+            "values or the number of the examples"
         ) from error
-    for node in program.graph.nodes:  # traces of the machine it was made on
-        node.meta.pop("stack_trace", None)
+    for node in program.graph.nodes:
+        node.meta.pop("stack_trace", None)  # it holds paths of source files
     return program
 
 
 @contextmanager
 def quiet_exporter() -> Iterator[None]:
-    """Keep the exporters' warnings, which are about themselves, from the user; errors pass."""
+    """Silence the exporters' warnings, which concern their own internals; errors still show."""
     loggers = [logging.getLogger(name) for name in ("torch.onnx", "torch.export", "onnxscript")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

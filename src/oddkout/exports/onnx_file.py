@@ -1,4 +1,4 @@
-"""ONNX files: any runtime's, with the facts about the classifier in their metadata."""
+"""Write and run ONNX files, with the facts about the classifier in their metadata."""
 
 import json
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from oddkout.exports.graph import quiet_exporter
 from oddkout.exports.raw import RawInput, TableInput
 from oddkout.version import __version__
 
-# The opset that the exporter translates to without converting, and the format it came with: what
-# needs no more should not ask runtimes for more.
+# The exporter's native opset, and the IR version released with it. Newer versions would exclude
+# older runtimes for no benefit.
 OPSET, _IR = 18, 8
 _ML_DOMAIN, _ML_OPSET = "ai.onnx.ml", 3
 _OUTPUT = "probabilities"
-# Names inside of the graph start so: no column of a table is called alike.
+# Prefix of the names inside the graph, so that they never equal the name of a column.
 _INSIDE = "oddkout/"
 
 
@@ -26,17 +26,17 @@ def write_onnx(
     """Write a torch program as an ONNX file.
 
     Args:
-        program: The program.
+        program: The traced program.
         path: File to write.
-        raw: What the program is fed.
-        facts: What the file is to say about it.
+        raw: The inputs of the program.
+        facts: Metadata to store in the file.
     """
     import onnx
 
     if isinstance(raw, TableInput) and _OUTPUT in (*raw.numeric, *raw.text):
         raise ValueError(
             f"no column may be called {_OUTPUT!r}, which is the name of the output of the exported "
-            "graph; rename it and train anew, or export with format='torch'"
+            "graph; rename it and train again, or export with format='torch'"
         )
     with quiet_exporter():
         translated = torch.onnx.export(
@@ -61,23 +61,22 @@ def write_onnx(
 
 
 def onnx_probabilities(path: Path, *, raw: RawInput) -> Callable[[Any], Any]:
-    """A function from examples, as the classifier takes them, to what a file says of them.
+    """Load an ONNX file as a function from examples to probabilities.
 
-    Args:
-        path: The file.
-        raw: What brings examples into the form that the file takes.
+    The function takes examples as ``predict_proba`` does; ``raw`` converts them to the inputs of
+    the file.
     """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors
-    options.intra_op_num_threads = torch.get_num_threads()  # not every core of a shared machine
+    options.intra_op_num_threads = torch.get_num_threads()  # the default takes every core
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     return lambda x: session.run([_OUTPUT], raw.feed(x))[0]
 
 
 def _strip(graph: Any) -> None:
-    """Take off what the exporter notes for itself, and call the first axis what it is."""
+    """Remove the exporter's annotations, and name the first axis ``batch``."""
     del graph.value_info[:], graph.metadata_props[:]
     for part in (*graph.node, *graph.initializer, *graph.input, *graph.output):
         del part.metadata_props[:]
@@ -87,7 +86,7 @@ def _strip(graph: Any) -> None:
 
 
 def _with_columns(model: Any, table: TableInput) -> Any:
-    """The model fed column by column, by name: doubles, and text that is looked up."""
+    """Give the model one input per column, by name: doubles, and text that is looked up."""
     from onnx import TensorProto, compose, helper
 
     model = compose.add_prefix(model, _INSIDE, rename_outputs=False)

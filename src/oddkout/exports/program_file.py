@@ -1,4 +1,4 @@
-"""Torch programs: ``.pt2`` files, which PyTorch runs without the code that made them."""
+"""Write and run torch programs: ``.pt2`` files that need PyTorch but not our code."""
 
 import json
 from collections.abc import Callable
@@ -10,30 +10,23 @@ import torch
 from oddkout.exports.graph import quiet_exporter
 from oddkout.exports.raw import RawInput
 
-# Where the facts are in the archive: torch.export.load(path, extra_files={CARD: ""}) reads them.
+# Name of the facts in the archive: torch.export.load(path, extra_files={CARD: ""}) reads them.
 CARD = "card.json"
 
 
 def write_program(
     program: torch.export.ExportedProgram, path: Path, *, facts: dict[str, Any]
 ) -> None:
-    """Write a torch program.
-
-    Args:
-        program: The program.
-        path: File to write.
-        facts: What the file is to say about it.
-    """
+    """Write a torch program, with the facts as its card."""
     with quiet_exporter():
         torch.export.save(program, path, extra_files={CARD: json.dumps(facts)})
 
 
 def program_probabilities(path: Path, *, raw: RawInput) -> Callable[[Any], Any]:
-    """A function from examples, as the classifier takes them, to what a file says of them.
+    """Load a torch program as a function from examples to probabilities.
 
-    Args:
-        path: The file.
-        raw: What brings examples into the form that the file takes.
+    The function takes examples as ``predict_proba`` does; ``raw`` converts them to the inputs of
+    the program.
     """
     with quiet_exporter():
         module = torch.export.load(path).module()

@@ -1,7 +1,7 @@
-"""What an exported graph is fed: bytes of images, features, or the columns of a table.
+"""The inputs of an exported graph: images in bytes, features, or the columns of a table.
 
-Each kind of input is a module from its raw form to what the network takes, and knows how to bring
-examples, as ``predict_proba`` takes them, into that form.
+Each kind of input is a module that maps raw inputs to those of the network. It also converts
+examples, as ``predict_proba`` takes them, to raw inputs.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from oddkout.fitting.classifier import Classifier
 
 
 class RawInput(nn.Module, ABC):
-    """What all kinds share.
+    """Base class of all kinds of input.
 
     Attributes:
         names: Names of the inputs of the graph, in order.
@@ -28,10 +28,10 @@ class RawInput(nn.Module, ABC):
 
     @abstractmethod
     def arguments(self, x: Any) -> tuple[Tensor, ...]:
-        """Examples as the graph takes them."""
+        """Convert examples to the arguments of the graph."""
 
     def feed(self, x: Any) -> dict[str, Shaped[ndarray, "..."]]:
-        """Examples as an ONNX session takes them."""
+        """Convert examples to the inputs of an ONNX session."""
         return {
             name: value.numpy() for name, value in zip(self.names, self.arguments(x), strict=True)
         }
@@ -42,10 +42,10 @@ class RawInput(nn.Module, ABC):
 
     @abstractmethod
     def described(self, *, by_column: bool) -> list[dict[str, Any]]:
-        """What somebody must know to prepare the inputs, as plain values.
+        """Describe the inputs (name, dtype, shape ...) for users of the file, as plain values.
 
         Args:
-            by_column: Whether a table is fed column by column, as in an ONNX file.
+            by_column: Whether each column of a table is an input, as in an ONNX file.
         """
 
 
@@ -53,7 +53,7 @@ class ImageInput(RawInput):
     """Images in bytes: (examples, height, width), or (examples, height, width, channels).
 
     Args:
-        shape: Shape of one image as the network takes it: (channels, height, width).
+        shape: Shape of one image for the network: (channels, height, width).
     """
 
     names = ("images",)
@@ -64,13 +64,13 @@ class ImageInput(RawInput):
         self.shape = (height, width) if channels == 1 else (height, width, channels)
 
     def forward(self, images: UInt8[Tensor, "..."]) -> Float32[Tensor, "..."]:
-        """Numbers in [0, 1], the channels first."""
+        """Scale to [0, 1] and move the channels first."""
         is_grey = len(self.shape) == 2
-        first = images.unsqueeze(1) if is_grey else images.permute(0, 3, 1, 2)
-        return first.to(torch.float32) / 255
+        channels_first = images.unsqueeze(1) if is_grey else images.permute(0, 3, 1, 2)
+        return channels_first.to(torch.float32) / 255
 
     def arguments(self, x: Any) -> tuple[Tensor, ...]:
-        """Examples as the graph takes them."""
+        """Convert examples to the arguments of the graph."""
         images = np.asarray(x)
         if images.shape[1:] == (*self.shape, 1):
             images = images[..., 0]
@@ -78,12 +78,12 @@ class ImageInput(RawInput):
             raise ValueError(
                 f"examples must be bytes of shape (examples, {', '.join(map(str, self.shape))}), "
                 f"as the exported graph takes them, got {images.dtype} of shape {images.shape}; "
-                "pass the images as they were trained on"
+                "pass images in the form of the training data"
             )
         return (torch.from_numpy(np.ascontiguousarray(images)),)
 
     def random_examples(self, examples: int, generator: torch.Generator) -> Any:
-        """Noise of every brightness and contrast."""
+        """Noise of random brightness and contrast."""
         noise = torch.rand((examples, *self.shape), generator=generator)
         first, second = torch.rand((2, examples), generator=generator).reshape(
             2, examples, *(1 for _ in self.shape)
@@ -91,17 +91,17 @@ class ImageInput(RawInput):
         return (255 * (first + (second - first) * noise)).to(torch.uint8).numpy()
 
     def described(self, *, by_column: bool) -> list[dict[str, Any]]:
-        """What somebody must know to prepare the inputs, as plain values."""
+        """Describe the inputs for users of the file, as plain values."""
         return [{"name": "images", "dtype": "uint8", "shape": ["batch", *self.shape]}]
 
 
 class FeatureInput(RawInput):
-    """Numbers in the shape that the network takes.
+    """Features in the shape that the network takes.
 
     Args:
-        shape: This shape, for one example.
-        mean: About where each channel lies.
-        deviation: About how far it scatters.
+        shape: Shape of one example.
+        mean: Mean of each channel, for random examples.
+        deviation: Standard deviation of each channel, for random examples.
     """
 
     names = ("features",)
@@ -112,32 +112,32 @@ class FeatureInput(RawInput):
         self._mean, self._deviation = mean, deviation
 
     def forward(self, features: Float32[Tensor, "..."]) -> Float32[Tensor, "..."]:
-        """The numbers themselves."""
+        """Return the features unchanged."""
         return features
 
     def arguments(self, x: Any) -> tuple[Tensor, ...]:
-        """Examples as the graph takes them."""
+        """Convert examples to the arguments of the graph."""
         return (torch.from_numpy(np.ascontiguousarray(x, dtype=np.float32)),)
 
     def random_examples(self, examples: int, generator: torch.Generator) -> Any:
-        """Normal noise about the mean."""
+        """Normal noise with the mean and deviation of the training data."""
         noise = torch.randn((examples, *self.shape), generator=generator)
         return (self._mean + self._deviation * noise).numpy()
 
     def described(self, *, by_column: bool) -> list[dict[str, Any]]:
-        """What somebody must know to prepare the inputs, as plain values."""
+        """Describe the inputs for users of the file, as plain values."""
         return [{"name": "features", "dtype": "float32", "shape": ["batch", *self.shape]}]
 
 
 class TableInput(RawInput):
     """The columns of a table: imputed, standardised and one-hot encoded inside the graph.
 
-    The graph takes ``numbers`` in double precision, as the encoder computes, NaN where a cell is
-    missing; and ``codes``, the position of each text among the categories of its column, -1 for
-    one that was not seen. An ONNX file takes the columns themselves, by name: it can hold text.
+    The graph takes ``numbers`` in double precision, like the encoder, with NaN for missing cells.
+    It also takes ``codes``, the position of each text among the categories of its column, or -1 for
+    an unknown text. An ONNX file can hold text, so it takes the columns themselves, by name.
 
     Args:
-        encoder: What turns the columns into numbers outside of the graph.
+        encoder: The encoder that the graph reproduces.
     """
 
     medians: Tensor
@@ -148,24 +148,24 @@ class TableInput(RawInput):
 
     def __init__(self, encoder: TableEncoder) -> None:
         super().__init__()
-        learned = encoder.to_dict()
-        self.numeric: list[str] = learned["numeric"]
-        self.text: list[str] = learned["text"]
-        self.categories: list[list[str]] = learned["categories"]
+        state = encoder.to_dict()
+        self.numeric: list[str] = state["numeric"]
+        self.text: list[str] = state["text"]
+        self.categories: list[list[str]] = state["categories"]
         names = (("numbers", self.numeric), ("codes", self.text))
         self.names = tuple(name for name, columns in names if columns)
         for name in ("medians", "means", "scales"):
-            self.register_buffer(name, torch.tensor(learned[name], dtype=torch.float64))
-        sizes = [len(seen) for seen in self.categories]
-        places = [place for size in sizes for place in range(size)]
-        # One entry for each column of zeros and ones: which text column it looks at, and for what.
+            self.register_buffer(name, torch.tensor(state[name], dtype=torch.float64))
+        sizes = [len(categories) for categories in self.categories]
+        positions = [position for size in sizes for position in range(size)]
+        # One entry for each one-hot feature: its text column, and the position of its category.
         self.register_buffer(
             "column", torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes).long())
         )
-        self.register_buffer("position", torch.tensor(places).long())
+        self.register_buffer("position", torch.tensor(positions).long())
 
     def forward(self, *given: Shaped[Tensor, "..."]) -> Float32[Tensor, "examples features"]:
-        """All features, the standardised numbers first."""
+        """Encode the columns; the standardised numbers come first."""
         inputs, parts = dict(zip(self.names, given, strict=True)), []
         if "numbers" in inputs:
             numbers: Float64[Tensor, "examples numeric"] = inputs["numbers"]
@@ -173,38 +173,30 @@ class TableInput(RawInput):
             parts.append(((imputed - self.means) / self.scales).to(torch.float32))
         if "codes" in inputs:
             codes: Int64[Tensor, "examples text"] = inputs["codes"]
-            is_it = codes.index_select(1, self.column) == self.position
-            parts.append(is_it.to(torch.float32))
+            one_hot = codes.index_select(1, self.column) == self.position
+            parts.append(one_hot.to(torch.float32))
         return torch.cat(parts, dim=1)
 
     def missing_text(self, column: str) -> str:
-        """How a missing cell of a text column is spelt: empty, unless empty text is a category.
-
-        Args:
-            column: Name of the column.
-        """
+        """The text that stands for a missing cell: empty, unless empty text is a category."""
         return MISSING if "" in self.categories[self.text.index(column)] else ""
 
     def code_of(self, column: str) -> dict[str, int]:
-        """The position of every text of a column that has one, missing cells among them.
-
-        Args:
-            column: Name of the column.
-        """
-        seen = self.categories[self.text.index(column)]
-        codes = {text: position for position, text in enumerate(seen)}
+        """Code of each known text of a column, including the text for missing cells."""
+        categories = self.categories[self.text.index(column)]
+        codes = {text: position for position, text in enumerate(categories)}
         if MISSING in codes:
             codes[self.missing_text(column)] = codes[MISSING]
         return codes
 
     def feed(self, x: Any) -> dict[str, Shaped[ndarray, "..."]]:
-        """Columns by name: doubles with NaN, and text that is empty where a cell is missing."""
+        """Columns by name: doubles (NaN if missing) and text (``missing_text`` if missing)."""
         import pandas as pd
 
         if absent := [name for name in (*self.numeric, *self.text) if name not in _columns(x)]:
             raise ValueError(
                 f"examples must be a pandas frame with the columns of the training data, but "
-                f"{absent} are missing; pass the table itself, not its encoded features"
+                f"{absent} are missing; pass the table, not its encoded features"
             )
         numbers = {
             name: np.asarray(pd.to_numeric(x[name]), dtype=np.float64) for name in self.numeric
@@ -216,7 +208,7 @@ class TableInput(RawInput):
         return numbers | {name: text.astype(object) for name, text in texts.items()}
 
     def arguments(self, x: Any) -> tuple[Tensor, ...]:
-        """Examples as the graph takes them."""
+        """Convert examples to the arguments of the graph."""
         columns = self.feed(x)
         given = []
         if self.numeric:
@@ -229,7 +221,7 @@ class TableInput(RawInput):
         return tuple(given)
 
     def random_examples(self, examples: int, generator: torch.Generator) -> Any:
-        """Rows about the training data, a tenth of the cells missing, some text never seen."""
+        """Rows like the training data, with a tenth of the numbers missing and unknown texts."""
         import pandas as pd
 
         columns: dict[str, Any] = {}
@@ -237,14 +229,14 @@ class TableInput(RawInput):
             noise = torch.randn(examples, generator=generator, dtype=torch.float64)
             noise[torch.rand(examples, generator=generator) < 0.1] = torch.nan
             columns[name] = (self.means[number] + self.scales[number] * noise).numpy()
-        for name, seen in zip(self.text, self.categories, strict=True):
-            choice = np.array([*seen, "a text that was never seen", None], dtype=object)
-            drawn = torch.randint(len(choice), (examples,), generator=generator)
-            columns[name] = choice[drawn.numpy()]
+        for name, categories in zip(self.text, self.categories, strict=True):
+            texts = np.array([*categories, "a text that was never seen", None], dtype=object)
+            drawn = torch.randint(len(texts), (examples,), generator=generator)
+            columns[name] = texts[drawn.numpy()]
         return pd.DataFrame(columns)
 
     def described(self, *, by_column: bool) -> list[dict[str, Any]]:
-        """What somebody must know to prepare the inputs, as plain values."""
+        """Describe the inputs for users of the file, as plain values."""
         categories = dict(zip(self.text, self.categories, strict=True))
         if by_column:
             number = {"dtype": "float64", "shape": ["batch"], "missing": "NaN"}
@@ -264,12 +256,9 @@ class TableInput(RawInput):
 
 
 def raw_input(classifier: Classifier, *, mean: Tensor, deviation: Tensor) -> RawInput:
-    """What the graph of a classifier is to be fed: that which the classifier was trained on.
+    """The kind of input that a classifier was trained on.
 
-    Args:
-        classifier: The classifier.
-        mean: What it takes off its inputs, one number per channel.
-        deviation: What it divides them by.
+    ``mean`` and ``deviation`` are those of its standardisation, one number per channel.
     """
     if classifier.encoder is not None:
         return TableInput(classifier.encoder)

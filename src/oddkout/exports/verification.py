@@ -1,4 +1,4 @@
-"""Is an exported file the classifier? Both are asked for the same probabilities."""
+"""Compare the probabilities of an exported file with those of the classifier."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ _BATCH = 256
 
 
 class MismatchError(ValueError):
-    """An exported file gives other probabilities than the classifier."""
+    """The probabilities of an exported file differ from those of the classifier."""
 
 
 def largest_difference(
@@ -26,20 +26,20 @@ def largest_difference(
 ) -> float:
     """Largest difference of any probability, or raise if it exceeds 1e-5.
 
-    The file is asked for one example first and then for many at once: both must work.
+    The file predicts one example first and then many at once: both must work.
 
     Args:
-        probabilities: What the exported file says of examples.
-        classifier: The classifier it was made of.
-        x: Examples, as the classifier takes them.
-        prior: Class frequencies that the file is for.
-        kind: What to call the examples in an error.
+        probabilities: The exported file, as a function from examples to probabilities.
+        classifier: The classifier that was exported.
+        x: Examples, as for ``predict_proba``.
+        prior: Class frequencies that the file was exported for.
+        kind: Name of the examples in error messages.
     """
     expected = classifier.predict_proba(x, prior=prior)
     starts = [0, *range(1, len(expected), _BATCH), len(expected)]
-    found = [probabilities(x[start:stop]) for start, stop in pairwise(starts)]
-    difference = float(np.abs(np.concatenate(found) - expected).max())
-    if not difference <= TOLERANCE:  # not: a NaN is refused, too
+    exported = [probabilities(x[start:stop]) for start, stop in pairwise(starts)]
+    difference = float(np.abs(np.concatenate(exported) - expected).max())
+    if not difference <= TOLERANCE:  # "not <=", so that NaN raises, too
         raise MismatchError(
             f"the exported file must give the probabilities of the classifier to within "
             f"{TOLERANCE:g}, but differs by {difference:.2g} on {len(expected)} {kind} examples; "

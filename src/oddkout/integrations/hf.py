@@ -1,4 +1,4 @@
-"""What ``transformers.Trainer`` needs: our batches in its loader, and a loss as it wants one."""
+"""Odd-k-out for ``transformers.Trainer``: our batch samplers in its loader, and a loss function."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,18 +13,18 @@ from oddkout.samplers import KeyedBatchSampler
 
 
 class BatchSamplerMixin:
-    """Gives ``Trainer`` the batches of one of our samplers, on any number of processes.
+    """Make ``Trainer`` use one of our batch samplers, on any number of processes.
 
-    Mix it in before ``Trainer`` and pass the sampler; ``per_device_train_batch_size`` and
-    ``dataloader_drop_last`` have no say any more. Everything else of the loader (collator, workers,
-    unused columns) is what ``Trainer`` makes of its arguments. Leave ``num_replicas`` and ``rank``
-    of the sampler alone: batches are dealt out whole.
+    Put it before ``Trainer`` in the bases of a class and pass the sampler. It replaces
+    ``per_device_train_batch_size`` and ``dataloader_drop_last``; the rest of the loader (collator,
+    workers, unused columns) is set up by ``Trainer`` as usual. Do not set ``num_replicas`` and
+    ``rank`` of the sampler: ``Trainer`` distributes whole batches itself.
 
     Args:
-        *args: For ``Trainer``.
+        *args: Arguments of ``Trainer``.
         batch_sampler: ``ClassBalancedBatchSampler`` or ``OddKOutBatchSampler`` of the training
             labels.
-        **kwargs: For ``Trainer``.
+        **kwargs: Keyword arguments of ``Trainer``.
 
     Example:
         >>> from transformers import Trainer
@@ -36,9 +36,9 @@ class BatchSamplerMixin:
         super().__init__(*args, **kwargs)
         if batch_sampler.num_replicas > 1:
             raise ValueError(
-                "Trainer deals out the batches of an epoch itself, but the batch sampler gives "
-                f"only those of rank {batch_sampler.rank} of {batch_sampler.num_replicas}; leave "
-                "num_replicas and rank away"
+                "Trainer distributes the batches of an epoch itself, but the batch sampler gives "
+                f"only those of rank {batch_sampler.rank} of {batch_sampler.num_replicas}; do not "
+                "set num_replicas and rank"
             )
         if self.accelerator.split_batches:  # type: ignore[attr-defined]  # of Trainer
             raise ValueError(
@@ -46,45 +46,45 @@ class BatchSamplerMixin:
                 "split_batches=True, which cuts sets and pools apart; leave it at False"
             )
         self.batch_sampler = batch_sampler
-        # A wrapped model (with_odd_head) takes any keyword, so that Trainer would pass
-        # num_items_in_batch on to one that does not know it. The loss function gets it anyway.
+        # A model wrapped by with_odd_head takes any keyword, so Trainer would pass it
+        # num_items_in_batch, which the inner model may not accept. Only the loss needs it.
         self.model_accepts_loss_kwargs = False
 
     def get_train_dataloader(self) -> Any:
-        """The loader that ``Trainer`` builds, with our batches."""
-        usual = super().get_train_dataloader()  # type: ignore[misc]  # of Trainer
+        """The loader that ``Trainer`` builds, with our batch sampler."""
+        default = super().get_train_dataloader()  # type: ignore[misc]  # of Trainer
         loader = DataLoader(
-            usual.dataset,
+            default.dataset,
             batch_sampler=self.batch_sampler,
-            collate_fn=usual.collate_fn,
-            num_workers=usual.num_workers,
-            pin_memory=usual.pin_memory,
-            worker_init_fn=usual.worker_init_fn,
-            multiprocessing_context=usual.multiprocessing_context,
-            prefetch_factor=usual.prefetch_factor,
-            persistent_workers=usual.persistent_workers,
+            collate_fn=default.collate_fn,
+            num_workers=default.num_workers,
+            pin_memory=default.pin_memory,
+            worker_init_fn=default.worker_init_fn,
+            multiprocessing_context=default.multiprocessing_context,
+            prefetch_factor=default.prefetch_factor,
+            persistent_workers=default.persistent_workers,
         )
         prepared = self.accelerator.prepare(loader)  # type: ignore[attr-defined]  # of Trainer
         if prepared.batch_sampler is not self.batch_sampler:
-            # When Trainer resumes in mid-epoch it wraps this once more and then finds no sampler to
-            # tell the epoch, unless there is one here: it would repeat batches of epoch 0.
+            # When Trainer resumes within an epoch, it wraps this again and calls set_epoch on the
+            # sampler found here. Without one it would repeat the batches of epoch 0.
             prepared.batch_sampler.sampler = self.batch_sampler
         return prepared
 
 
 class TrainerLoss:
-    """An ``OddKOutLoss`` as ``Trainer(compute_loss_func=...)`` wants it.
+    """Wrap an ``OddKOutLoss`` for ``Trainer(compute_loss_func=...)``.
 
-    Since ``Trainer`` expects sums over ``num_items_in_batch``, it divides no mean by the steps of
-    gradient accumulation and multiplies every loss by the number of processes: a plain
-    ``criterion(outputs.logits, labels)`` would train with as many times the learning rate. Here a
-    batch weighs as much as its share of the examples in the whole update.
+    ``Trainer`` expects a sum divided by ``num_items_in_batch``. It therefore does not divide by the
+    number of gradient-accumulation steps, and it multiplies by the number of processes. With a
+    plain ``criterion(outputs.logits, labels)``, the effective learning rate would be that many
+    times too large. This loss weighs each batch by its share of the examples in the update.
 
-    In evaluation, where batches are no sets, the loss is cross-entropy: ``eval_loss`` is the NLL of
-    the classifier.
+    Evaluation batches are not sets, so there the loss is cross-entropy: ``eval_loss`` is the NLL
+    of the classifier.
 
     Args:
-        criterion: The loss; its reduction must be ``"mean"``.
+        criterion: The loss, with reduction ``"mean"``.
 
     Example:
         >>> loss = TrainerLoss(OddKOutLoss(k=1))
@@ -96,7 +96,7 @@ class TrainerLoss:
     def __init__(self, criterion: OddKOutLoss) -> None:
         if criterion.reduction != "mean":
             raise ValueError(
-                "Trainer needs a mean over sets, which it weighs by examples, got a loss with "
+                "Trainer needs a mean over sets, which is weighted by examples, got a loss with "
                 f"reduction={criterion.reduction!r}; leave it at 'mean'"
             )
         self.criterion = criterion
@@ -104,13 +104,13 @@ class TrainerLoss:
     def __call__(
         self, outputs: Any, labels: Tensor, num_items_in_batch: Tensor | int | None = None
     ) -> Tensor:
-        """Loss of one batch, as a share of the update's.
+        """Loss of one batch, weighted by its share of the update.
 
         Args:
-            outputs: What the model returned: a mapping with ``logits`` (and ``odd_logits``), plain
-                logits, or either of these with the odd-class logits beside it.
-            labels: Class of every example.
-            num_items_in_batch: Number of examples in all batches of the update together.
+            outputs: Output of the model: a mapping with ``logits`` (and ``odd_logits``), logits,
+                or a pair of either of these and the odd-class logits.
+            labels: Class of each example.
+            num_items_in_batch: Number of examples in all batches of the update.
         """
         logits, odd_logits = _both_logits(outputs)
         if torch.is_grad_enabled():

@@ -1,4 +1,4 @@
-"""Losses: cross-entropy of set sums, focal loss, class-weighted cross-entropy."""
+"""Losses: odd-k-out set loss, focal loss, class-weighted cross-entropy."""
 
 from oddkout.losses.focal import focal_loss
 from oddkout.losses.odd_k_out import OddKOutLoss

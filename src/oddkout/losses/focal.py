@@ -22,20 +22,20 @@ def focal_loss(
     weight: Tensor | None = None,
     reduction: Reduction = "mean",
 ) -> Float[Tensor, "*examples"]:
-    """Cross-entropy scaled by (1 - p) ** gamma, p being the probability of the true class.
+    """Cross-entropy scaled by (1 - p) ** gamma, where p is the probability of the true class.
 
-    The factor is that of the unweighted probability. At gamma = 0 this is PyTorch's
-    ``cross_entropy``, its weighted mean included.
+    Class weights do not enter this factor. With gamma = 0 this is PyTorch's ``cross_entropy``,
+    including its weighted mean.
 
     Args:
         logits: Logits, of shape (examples, classes).
         labels: True classes.
-        gamma: How strongly well-classified examples are played down, from 0.
+        gamma: How strongly to down-weight well-classified examples; at least 0.
         weight: Weight of each class.
         reduction: ``"mean"``, ``"sum"``, or ``"none"`` for one loss per example.
 
     Example:
-        An even chance between two classes: (1 / 2) ** 2 * log(2).
+        Two classes of equal probability: (1 / 2) ** 2 * log(2).
 
         >>> round(focal_loss(torch.zeros(1, 2), torch.tensor([0])).item(), 4)
         0.1733
@@ -44,10 +44,10 @@ def focal_loss(
         raise ValueError(f"gamma must be at least 0, got {gamma}; 0 is plain cross-entropy")
     labels = classification(logits, labels)
     cross_entropy = naming_loss(at_least_float32(logits), labels[:, None], "soft")
-    # 1 - exp(-x) without cancellation; kept off 0, where a root (gamma < 1) has no derivative.
-    missing = -torch.expm1(-cross_entropy)
-    missing = missing.clamp_min(torch.finfo(missing.dtype).tiny)
-    loss = missing**gamma * cross_entropy
+    # 1 - p without cancellation; above 0, where the power has no derivative if gamma < 1.
+    error = -torch.expm1(-cross_entropy)
+    error = error.clamp_min(torch.finfo(error.dtype).tiny)
+    loss = error**gamma * cross_entropy
     if weight is None:
         return reduced(loss, reduction)
     weight = checked_weight(weight, logits)[labels]

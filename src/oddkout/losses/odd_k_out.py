@@ -1,4 +1,4 @@
-"""The odd-k-out criterion, a drop-in for cross-entropy in any training loop."""
+"""The odd-k-out loss, a drop-in replacement for cross-entropy in any training loop."""
 
 from typing import Literal, get_args
 
@@ -15,24 +15,23 @@ Layout = Literal["pool", "paper"]
 
 
 class OddKOutLoss(nn.Module):
-    """Odd-k-out criterion for anybody's training loop.
+    """Odd-k-out loss for any training loop.
 
-    In the pool layout the sets are drawn inside the batch it is given, at any number and any k
-    for the price of cross-entropy on that batch; feed it from ``ClassBalancedBatchSampler``. In
-    the paper layout the batch is read set by set, as ``OddKOutBatchSampler`` lays it out. Either
-    way the model sees an ordinary batch and is used at inference as it is.
+    In the pool layout, the sets are drawn from the batch; use ``ClassBalancedBatchSampler``. Any
+    number of sets and any k cost as much as cross-entropy on the batch. In the paper layout, the
+    batch is read set by set; use ``OddKOutBatchSampler``. In both layouts the model sees an
+    ordinary batch and needs no change for inference.
 
     Args:
         k: Number of odd classes in a set.
         targets: ``"hard"`` or ``"soft"``, see ``set_loss``.
-        sets: Number of sets to draw in a pool; twice as many as it has examples if not given.
+        sets: Number of sets to draw from a pool; twice its number of examples if not given.
         layout: ``"pool"`` or ``"paper"``.
-        odd_weight: Weight of the odd-class loss, added when ``odd_logits`` are given; it may be
-            changed between steps.
-        singletons: What to do with classes that occur once in a pool, see ``ClassIndex``.
+        odd_weight: Weight of the odd-class loss, which is added if ``odd_logits`` are given. It may
+            change between steps.
+        singletons: How to treat classes that occur once in a pool, see ``ClassIndex``.
         reduction: ``"mean"``, ``"sum"``, or ``"none"`` for one loss per set.
-        generator: Source of the sets (on the CPU, whatever the device of the logits); torch's
-            global one if not given.
+        generator: Source of randomness, on the CPU; torch's global one if not given.
 
     Example:
         >>> criterion = OddKOutLoss(k=1)
@@ -84,10 +83,10 @@ class OddKOutLoss(nn.Module):
 
         Args:
             logits: Logits of the batch, or the pair (logits, odd-class logits) that a model
-                ``with_odd_head`` returns in training.
-            labels: Class of every row.
+                ``with_odd_head`` returns in training mode.
+            labels: Class of each row.
             odd_logits: Logits of the odd-class head; their loss is the mean over the odd classes.
-            sets: Sets to use instead of drawn ones: rows of positions into the batch.
+            sets: Rows of positions in the batch, to use instead of drawing sets.
         """
         if isinstance(logits, tuple):
             logits, odd_logits = logits
@@ -100,7 +99,7 @@ class OddKOutLoss(nn.Module):
             members = checked_members(labels, checked_sets(sets, examples=len(logits)), k=self.k)
         if odd_logits is not None:
             if self.k == 0:
-                raise ValueError("odd_logits need an odd class to name, but k=0; leave them out")
+                raise ValueError("odd_logits need an odd class to predict, but k=0; omit them")
             classification(odd_logits, labels)
         losses = unchecked_set_losses(
             logits,
@@ -113,9 +112,9 @@ class OddKOutLoss(nn.Module):
         return reduced(losses, self.reduction)
 
     def extra_repr(self) -> str:
-        """Spell the arguments out where PyTorch prints the module."""
-        shown = ("k", "targets", "sets", "layout", "odd_weight", "singletons", "reduction")
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+        """Show the arguments when PyTorch prints the module."""
+        names = ("k", "targets", "sets", "layout", "odd_weight", "singletons", "reduction")
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     def _rows_as_sets(self, labels: Int[Tensor, " batch"]) -> Int[Tensor, "sets members"]:
         """Read the sets from the order of the rows."""
@@ -128,7 +127,7 @@ class OddKOutLoss(nn.Module):
         return torch.arange(len(labels), device=labels.device).view(-1, members)
 
     def _drawn_sets(self, labels: Int[Tensor, " pool"]) -> Int[Tensor, "sets members"]:
-        """Draw the sets inside the pool."""
+        """Draw sets from the pool."""
         try:
             index = ClassIndex(labels, singletons=self.singletons)
             sets = index.draw_sets(
@@ -136,8 +135,8 @@ class OddKOutLoss(nn.Module):
             )
         except ValueError as error:
             raise ValueError(
-                f"no sets can be drawn in this batch of {len(labels)} examples: {error}; "
+                f"no sets can be drawn from this batch of {len(labels)} examples: {error}; use "
                 f"ClassBalancedBatchSampler with classes_per_batch >= {self.k + 1} and "
-                "examples_per_class >= 2 gives batches that hold them"
+                "examples_per_class >= 2"
             ) from None
         return sets.to(labels.device)

@@ -1,4 +1,4 @@
-"""What all losses share: naming classes, weights of classes, and the reduction over rows."""
+"""Parts that all losses share: cross-entropy of set members, class weights, and reduction."""
 
 from typing import Literal, get_args
 
@@ -11,7 +11,7 @@ from oddkout.checks import one_of
 
 Reduction = Literal["mean", "sum", "none"]
 
-# Which members of a set (pair, pair, odd ...) a head has to name.
+# The members of a set (pair, pair, odd ...) whose classes are the target.
 _NAMED = {"hard": slice(0, 1), "soft": slice(None), "odd": slice(2, None)}
 
 
@@ -20,7 +20,7 @@ def naming_loss(
     members: Int[Tensor, "rows members"],
     named: Literal["hard", "soft", "odd"],
 ) -> Float[Tensor, " rows"]:
-    """Cross-entropy of each row of logits, averaged over the members that are to be named."""
+    """Cross-entropy of each row of logits, averaged over its target members."""
     return -F.log_softmax(logits, dim=1).gather(1, members[:, _NAMED[named]]).mean(dim=1)
 
 
@@ -29,18 +29,18 @@ def checked_weight(weight: Tensor, logits: Tensor) -> Tensor:
     if weight.shape != logits.shape[1:]:
         raise ValueError(
             f"weight must hold one number per class, {logits.shape[1]}, got shape "
-            f"{tuple(weight.shape)}; class_weights(labels, classes={logits.shape[1]}) gives them"
+            f"{tuple(weight.shape)}; use class_weights(labels, classes={logits.shape[1]})"
         )
     return weight.to(logits.device, torch.promote_types(logits.dtype, torch.float32))
 
 
 def at_least_float32(logits: Tensor) -> Tensor:
-    """Half-precision logits as float32, so that a loss keeps its digits under autocast."""
+    """Convert half-precision logits to float32, so that a loss stays accurate under autocast."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
 def reduced(losses: Float[Tensor, " rows"], reduction: Reduction) -> Float[Tensor, "*rows"]:
-    """Losses as ``reduction`` says, in PyTorch's words."""
+    """Apply a ``reduction``, as PyTorch's losses do."""
     one_of("reduction", reduction, get_args(Reduction))
     if reduction == "none":
         return losses

@@ -1,4 +1,4 @@
-"""Cross-entropy of logits that are summed over sets: pure functions of logits and sets."""
+"""Cross-entropy of logits summed over sets, as pure functions of logits and sets."""
 
 from typing import Literal, get_args
 
@@ -24,10 +24,10 @@ def set_loss(
 
     Args:
         logits: Logits of a pool of examples, of shape (examples, classes).
-        labels: Class of every example of the pool.
-        sets: Rows of positions into the pool: the pair, then the odd members.
-        targets: ``"hard"`` puts all mass on the pair class, ``"soft"`` spreads it over the
-            members: 2 / (k + 2) on the pair class and 1 / (k + 2) on each odd class.
+        labels: Class of each example of the pool.
+        sets: Rows of positions in the pool: the pair, then the odd members.
+        targets: ``"hard"`` puts all mass on the pair class. ``"soft"`` puts 2 / (k + 2) on the
+            pair class and 1 / (k + 2) on each odd class.
         reduction: ``"mean"``, ``"sum"``, or ``"none"`` for one loss per set.
 
     Example:
@@ -53,15 +53,15 @@ def unchecked_set_losses(
     odd_logits: Float[Tensor, "pool classes"] | None = None,
     odd_weight: Number = 1.0,
 ) -> Float[Tensor, " sets"]:
-    """Losses of sets that are known to be whole, as a training loop draws them.
+    """Loss of each set, for sets that are known to be valid.
 
     Args:
         logits: Logits of a pool of examples.
-        members: Class of every member of each set.
-        sets: Rows of positions into the pool.
+        members: Class of each member of each set.
+        sets: Rows of positions in the pool.
         targets: ``"hard"`` or ``"soft"``.
         odd_logits: Logits of the odd-class head.
-        odd_weight: Weight of its loss.
+        odd_weight: Weight of the odd-class loss.
     """
     losses = naming_loss(unchecked_set_sum(logits, sets), members, targets)
     if odd_logits is None:
@@ -72,7 +72,7 @@ def unchecked_set_losses(
 def checked_members(
     labels: Int[Tensor, " pool"], sets: Int[Tensor, "sets members"], *, k: int | None = None
 ) -> Int[Tensor, "sets members"]:
-    """Classes of the members of each set, or raise unless they are one pair and k odd ones."""
+    """Classes of the members of each set, or raise unless each set is a pair and k odd members."""
     if sets.shape[1] < 2:
         raise ValueError(f"a set has at least 2 members, a pair, got {sets.shape[1]}")
     if k is not None and sets.shape[1] != k + 2:

@@ -1,4 +1,4 @@
-"""Cross-entropy whose classes weigh the inverse of their frequency."""
+"""Cross-entropy weighted by inverse class frequency."""
 
 import torch
 from jaxtyping import Float
@@ -21,11 +21,11 @@ def weighted_cross_entropy(
     weight: Tensor,
     reduction: Reduction = "mean",
 ) -> Float[Tensor, "*examples"]:
-    """Cross-entropy re-weighted by class, as in the paper: a plain mean over the batch.
+    """Class-weighted cross-entropy as in the paper: weighted losses, unweighted mean.
 
-    PyTorch's own weighted mean divides by the weights that happen to be in the batch, so that a
-    batch of one class is not weighted at all; this one does not, which keeps its expectation
-    that of batch-balancing.
+    PyTorch divides by the sum of the weights in the batch, so a batch of one class is not weighted
+    at all. This loss divides by the number of examples, so its expectation is that of
+    batch-balancing.
 
     Args:
         logits: Logits, of shape (examples, classes).
@@ -39,11 +39,9 @@ def weighted_cross_entropy(
 
 
 def class_weights(labels: Labels, *, classes: int) -> Float[Tensor, " {classes}"]:
-    """Inverse class frequencies, scaled to mean 1 over the examples; 0 for a class without any.
+    """Inverse class frequencies, scaled to mean 1 over the examples; 0 for absent classes.
 
-    Args:
-        labels: Class of every training example, in ``0 .. classes - 1``.
-        classes: Number of classes.
+    Labels must lie in ``0 .. classes - 1``.
 
     Example:
         >>> class_weights([0, 0, 0, 1], classes=2)

@@ -1,9 +1,9 @@
-"""Measures of how good and how honest predicted probabilities are.
+"""Metrics of predicted probabilities: accuracy, likelihood, calibration and ranking.
 
-Predictions are lists, arrays or tensors, given as ``probs`` or as ``logits``: what they are is said
-by the name of the argument and never guessed. Measures of probabilities take ``probs`` first, those
-of logarithms ``logits``; either takes the other by its name. Means and errors come as tensors
-without axes.
+Predictions are lists, arrays or tensors. Pass them as ``probs`` or as ``logits``: nothing is
+guessed. Metrics of probabilities take ``probs`` as their first argument, metrics of
+log-probabilities take ``logits``; each accepts the other by keyword. Means and errors are returned
+as scalar tensors.
 """
 
 from oddkout.metrics.accuracies import (

@@ -1,4 +1,4 @@
-"""Shares of right predictions: of all examples, class by class, and by groups of classes."""
+"""Accuracy: overall, per class, balanced, and for frequent and rare classes."""
 
 import torch
 from jaxtyping import Float, Int
@@ -11,7 +11,7 @@ from oddkout.metrics.predictions import read
 def accuracy(
     probs: Matrix = None, labels: Labels = None, *, logits: Matrix = None
 ) -> Float[Tensor, ""]:
-    """Share of examples whose highest probability is that of their class.
+    """Share of examples whose predicted class is the true one.
 
     Example:
         >>> accuracy([[0.9, 0.1], [0.6, 0.4]], [0, 1]).item()
@@ -24,7 +24,7 @@ def accuracy(
 def per_class_accuracy(
     probs: Matrix = None, labels: Labels = None, *, logits: Matrix = None
 ) -> Float[Tensor, " classes"]:
-    """Accuracy among the examples of each class; NaN for a class without examples.
+    """Accuracy on the examples of each class; NaN for a class without examples.
 
     Example:
         >>> per_class_accuracy([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3]], [0, 0, 1]).tolist()
@@ -39,7 +39,7 @@ def per_class_accuracy(
 def balanced_accuracy(
     probs: Matrix = None, labels: Labels = None, *, logits: Matrix = None
 ) -> Float[Tensor, ""]:
-    """Mean accuracy of the classes that have examples, each class counted alike.
+    """Mean of the per-class accuracies; classes without examples are left out.
 
     Example:
         >>> balanced_accuracy([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3]], [0, 0, 1]).item()
@@ -51,10 +51,10 @@ def balanced_accuracy(
 def frequency_groups(
     train_labels: Labels, *, classes: int
 ) -> dict[str, Int[Tensor, " group_classes"]]:
-    """Head, middle and tail: thirds of the classes by their number of training examples.
+    """Split the classes into thirds by their number of training examples: head, middle, tail.
 
-    The most frequent third is the head; where thirds are not whole, the middle takes the rest.
-    Classes of equal frequency are told apart by their number.
+    The head is the most frequent third. If the classes do not divide by 3, the middle is larger.
+    Ties are broken by the number of the class.
 
     Example:
         >>> groups = frequency_groups([0, 0, 0, 1, 2, 2], classes=3)
@@ -65,7 +65,7 @@ def frequency_groups(
     if train_labels.min() < 0 or train_labels.max() >= classes:
         raise ValueError(
             f"training labels must lie in 0 .. {classes - 1}, got {int(train_labels.min())} .. "
-            f"{int(train_labels.max())}; number them as the columns of the predictions"
+            f"{int(train_labels.max())}; number the classes like the columns of the predictions"
         )
     if classes < 3:
         raise ValueError(
@@ -85,7 +85,7 @@ def frequency_groups(
 def hits_by_class(
     hits: Float[Tensor, " examples"], labels: Int[Tensor, " examples"], *, classes: int
 ) -> tuple[Float[Tensor, " {classes}"], Float[Tensor, " {classes}"]]:
-    """Number of right examples and of examples, by class."""
+    """Number of correct predictions and number of examples of each class."""
     zeros = torch.zeros(classes, dtype=torch.float64, device=hits.device)
     right = zeros.index_add(0, labels, hits.double())
     return right, labels.bincount(minlength=classes).double()

@@ -1,4 +1,4 @@
-"""The Brier score and its parts."""
+"""The Brier score and its decomposition."""
 
 from typing import NamedTuple
 
@@ -15,10 +15,10 @@ class BrierParts(NamedTuple):
     """Parts of the Brier score: uncertainty - resolution + reliability + within_bins.
 
     Args:
-        uncertainty: Score of always predicting the class frequencies.
-        resolution: How much better binned predictions tell the classes apart; more is better.
-        reliability: How far binned predictions are from the frequencies; less is better.
-        within_bins: What remains because a bin holds different probabilities; 0 if it does not.
+        uncertainty: Brier score of always predicting the class frequencies.
+        resolution: How much the class frequencies differ between bins; higher is better.
+        reliability: Squared gap between predictions and class frequencies; lower is better.
+        within_bins: Remainder, because probabilities differ within a bin; 0 if they do not.
     """
 
     uncertainty: Tensor
@@ -30,9 +30,9 @@ class BrierParts(NamedTuple):
 def brier_score(
     probs: Matrix = None, labels: Labels = None, *, logits: Matrix = None
 ) -> Float[Tensor, ""]:
-    """Mean squared distance of the probabilities from the true class, summed over classes: 0 to 2.
+    """Mean squared error of the probabilities, summed over the classes: 0 to 2.
 
-    Twice what scikit-learn reports for two classes by default.
+    For two classes this is twice scikit-learn's default.
 
     Example:
         >>> brier_score([[0.5, 0.5]], [0]).item()
@@ -44,10 +44,13 @@ def brier_score(
 def brier_decomposition(
     probs: Matrix = None, labels: Labels = None, *, logits: Matrix = None, bins: int = 15
 ) -> BrierParts:
-    """Parts of the Brier score (Murphy, 1973), class by class over equal-width bins, added up.
+    """Decompose the Brier score (Murphy, 1973).
+
+    Each class is decomposed over equal-width bins of its probability; the parts are then summed
+    over the classes.
 
     Example:
-        One prediction for all has no resolution; its reliability is 2 * (0.75 - 0.5) ** 2.
+        A constant prediction has no resolution; its reliability is 2 * (0.75 - 0.5) ** 2.
 
         >>> parts = brier_decomposition([[0.75, 0.25]] * 4, [0, 0, 1, 1])
         >>> tuple(round(part.item(), 4) for part in parts)
@@ -56,28 +59,28 @@ def brier_decomposition(
     predictions = read(probs=probs, logits=logits, labels=labels)
     sums = classwise_bin_sums(predictions, bins=bins)
     uncertainty, resolution, reliability = decomposed(sums)
-    whole = brier_scores(predictions).mean()
-    rest = whole - (uncertainty - resolution + reliability)
-    return BrierParts(uncertainty, resolution, reliability, rest)
+    score = brier_scores(predictions).mean()
+    within_bins = score - (uncertainty - resolution + reliability)
+    return BrierParts(uncertainty, resolution, reliability, within_bins)
 
 
 def brier_scores(predictions: Predictions) -> Float[Tensor, " examples"]:
-    """Brier score of every checked prediction, in double precision."""
-    found = predictions.values.new_empty(predictions.shape[0], dtype=torch.float64)
+    """Brier score of each example, in double precision."""
+    scores = predictions.values.new_empty(predictions.shape[0], dtype=torch.float64)
     labels = predictions.true_classes[:, None]
-    for place, probs in predictions.probability_blocks():
-        true = probs.gather(1, labels[place])[:, 0].double()
+    for block, probs in predictions.probability_blocks():
+        true = probs.gather(1, labels[block])[:, 0].double()
         squares = (probs**2).sum(dim=1, dtype=torch.float64)
-        found[place] = squares - 2 * true + 1
-    return found
+        scores[block] = squares - 2 * true + 1
+    return scores
 
 
 def decomposed(sums: BinSums) -> tuple[Tensor, Tensor, Tensor]:
-    """Uncertainty, resolution and reliability from sums over (bins, classes, ...)."""
+    """Uncertainty, resolution and reliability from sums of shape (bins, classes, ...)."""
     examples = sums.count.sum(dim=0, keepdim=True)
-    base = sums.hits.sum(dim=0, keepdim=True) / examples
-    held = sums.count.clamp_min(1)
-    uncertainty = (base * (1 - base)).sum(dim=(0, 1))
-    resolution = (sums.count * (sums.hits / held - base) ** 2 / examples).sum(dim=(0, 1))
-    reliability = (sums.gap**2 / held / examples).sum(dim=(0, 1))
+    base_rate = sums.hits.sum(dim=0, keepdim=True) / examples
+    count = sums.count.clamp_min(1)  # no division by 0 in empty bins, which weigh nothing
+    uncertainty = (base_rate * (1 - base_rate)).sum(dim=(0, 1))
+    resolution = (sums.count * (sums.hits / count - base_rate) ** 2 / examples).sum(dim=(0, 1))
+    reliability = (sums.gap**2 / count / examples).sum(dim=(0, 1))
     return uncertainty, resolution, reliability

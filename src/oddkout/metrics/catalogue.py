@@ -1,4 +1,4 @@
-"""The table of metrics: what each is called, which way is better, and how it is written."""
+"""The table of metrics: name, title, direction, format and meaning of each."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,16 +8,16 @@ from oddkout.checks import Number
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """One metric as terminal, HTML, LaTeX, results and docs show it.
+    """How the terminal, HTML, LaTeX, the results and the docs present one metric.
 
     Attributes:
         name: Key in ``evaluate(...).metrics`` and in stored runs.
-        title: What tables call it.
-        direction: Which values are better; ``"none"`` where neither is.
+        title: Name in tables.
+        direction: Whether higher or lower values are better; ``"none"`` if neither.
         meaning: One sentence for a reader who does not know the metric.
-        scale: What a value is multiplied by before it is written.
-        unit: What follows a written value.
-        digits: Decimals.
+        scale: Factor applied before a value is written.
+        unit: Unit of the scaled value.
+        digits: Number of decimals.
     """
 
     name: str
@@ -30,20 +30,18 @@ class Metric:
 
     @property
     def head(self) -> str:
-        """The title with its unit, for the head of a column."""
+        """Title and unit, for a column header."""
         return f"{self.title} {self.unit}".strip()
 
     @property
     def sign(self) -> int:
-        """A factor that makes lower values better: -1 where higher ones are."""
+        """Factor that makes lower values better: -1 if higher values are better."""
         return -1 if self.direction == "higher" else 1
 
     def written(self, value: Number, *, sign: str = "") -> str:
-        """A value, or a difference of values, without its unit.
+        """Format a value, or a difference of values, without its unit.
 
-        Args:
-            value: The value.
-            sign: ``"+"`` to write the sign of positive values, too.
+        Pass ``sign="+"`` to write a plus sign before positive values.
 
         Example:
             >>> METRICS["accuracy"].written(0.8764), METRICS["ece"].written(0.0312, sign="+")
@@ -68,7 +66,7 @@ METRICS = {
             name="balanced_accuracy",
             title="balanced accuracy",
             direction="higher",
-            meaning="Mean over classes of the share of their examples that are recognised.",
+            meaning="Mean over the classes of the accuracy on their examples.",
             scale=100,
             unit="%",
             digits=1,
@@ -77,7 +75,7 @@ METRICS = {
             name="nll",
             title="NLL",
             direction="lower",
-            meaning="Negative log-likelihood: how much probability the true class gets.",
+            meaning="Negative log-likelihood: mean of -log(probability of the true class).",
         ),
         Metric(
             name="brier",
@@ -89,19 +87,19 @@ METRICS = {
             name="brier_uncertainty",
             title="Brier uncertainty",
             direction="none",
-            meaning="The part of the Brier score that the class frequencies alone explain.",
+            meaning="Brier score of always predicting the class frequencies.",
         ),
         Metric(
             name="brier_resolution",
             title="Brier resolution",
             direction="higher",
-            meaning="The part of the Brier score that the predictions take off the uncertainty.",
+            meaning="How much the predictions lower the Brier score by telling classes apart.",
         ),
         Metric(
             name="brier_reliability",
             title="Brier reliability",
             direction="lower",
-            meaning="The part of the Brier score that miscalibration adds.",
+            meaning="How much miscalibration raises the Brier score.",
         ),
         Metric(
             name="ece",
@@ -113,25 +111,25 @@ METRICS = {
             name="ece_equal_mass",
             title="ECE, equal mass",
             direction="lower",
-            meaning="Expected calibration error with as many examples in every bin.",
+            meaning="Expected calibration error with the same number of examples in every bin.",
         ),
         Metric(
             name="maximum_ece",
             title="maximum ECE",
             direction="lower",
-            meaning="Largest gap between confidence and accuracy of any bin.",
+            meaning="Largest gap between confidence and accuracy in any bin.",
         ),
         Metric(
             name="debiased_ece",
             title="debiased ECE",
             direction="lower",
-            meaning="Calibration error less what chance adds to it.",
+            meaning="Calibration error corrected for sampling noise.",
         ),
         Metric(
             name="smooth_ece",
             title="smooth ECE",
             direction="lower",
-            meaning="Calibration error by kernel smoothing instead of bins.",
+            meaning="Calibration error with kernel smoothing instead of bins.",
         ),
         Metric(
             name="classwise_ece",
@@ -143,8 +141,8 @@ METRICS = {
             name="entropy_gap",
             title="abs(CE - H)",
             direction="lower",
-            meaning="Distance between mean cross-entropy and mean entropy: 0 if the model is "
-            "wrong as often as it expects. The paper calls it MAE.",
+            meaning="Absolute difference between mean cross-entropy and mean entropy: 0 if the "
+            "model is wrong as often as it expects. The paper calls it MAE.",
         ),
         Metric(
             name="relative_cross_entropy",
@@ -175,7 +173,7 @@ METRICS = {
             name="risk_coverage_area",
             title="risk-coverage area",
             direction="lower",
-            meaning="Mean error among the most confident predictions, over all coverages.",
+            meaning="Error rate among the most confident predictions, averaged over coverages.",
         ),
     )
 }

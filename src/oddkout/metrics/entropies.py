@@ -1,4 +1,4 @@
-"""Entropies of predictions: H(Q), H(P, Q), and their difference, the relative cross-entropy."""
+"""Entropy H(Q), cross-entropy H(P, Q), and their difference, the relative cross-entropy."""
 
 import torch
 from jaxtyping import Float
@@ -9,10 +9,10 @@ from oddkout.metrics.predictions import Predictions, read
 
 
 def entropy(logits: Matrix = None, *, probs: Matrix = None) -> Float[Tensor, " examples"]:
-    """Entropy H(Q) of every prediction, in nats.
+    """Entropy H(Q) of each prediction, in nats.
 
     Example:
-        An even chance between two classes: log(2).
+        Two classes of equal probability: log(2).
 
         >>> round(entropy([[0.0, 0.0]]).item(), 4)
         0.6931
@@ -23,9 +23,9 @@ def entropy(logits: Matrix = None, *, probs: Matrix = None) -> Float[Tensor, " e
 def cross_entropy(
     logits: Matrix = None, labels: Labels = None, *, probs: Matrix = None
 ) -> Float[Tensor, " examples"]:
-    """Cross-entropy H(P, Q) of every example, minus the log-probability of its class.
+    """Cross-entropy H(P, Q) of each example: -log(probability of its class).
 
-    It is infinite where that probability is 0.
+    It is infinite if that probability is 0.
 
     Example:
         >>> round(cross_entropy(probs=[[0.25, 0.75]], labels=[0]).item(), 4)  # log(4)
@@ -49,13 +49,14 @@ def negative_log_likelihood(
 def relative_cross_entropy(
     logits: Matrix = None, labels: Labels = None, *, probs: Matrix = None
 ) -> Float[Tensor, " examples"]:
-    """Relative cross-entropy RC = H(P, Q) - H(Q) of every example (definition 1 of the paper).
+    """Relative cross-entropy RC = H(P, Q) - H(Q) of each example (definition 1 of the paper).
 
-    A measure of excess confidence: at least 0 where the true class has a probability of at most
-    1 / classes, and 0 on average for a calibrated model. Infinite, never NaN, at probability 0.
+    It measures overconfidence: it is at least 0 if the true class has a probability of at most
+    1 / classes, and 0 on average for a calibrated model. If the true class has probability 0, it
+    is infinite, never NaN.
 
     Example:
-        Right with 3/4: log(4/3) less the entropy, 3/4 log(4/3) + 1/4 log(4), is -log(3) / 4.
+        Correct at 3/4: log(4/3) minus the entropy, 3/4 log(4/3) + 1/4 log(4), is -log(3) / 4.
 
         >>> round(relative_cross_entropy(probs=[[0.75, 0.25]], labels=[0]).item(), 4)
         -0.2747
@@ -67,10 +68,10 @@ def relative_cross_entropy(
 def entropy_gap(
     logits: Matrix = None, labels: Labels = None, *, probs: Matrix = None
 ) -> Float[Tensor, ""]:
-    """Distance of the mean cross-entropy from the mean entropy, as in table 2 of the paper.
+    """Absolute difference of mean cross-entropy and mean entropy, as in table 2 of the paper.
 
     Example:
-        Sure and right, sure and wrong with odds 3 : 1, evenly: RC of -log(3)/4 and 3 log(3)/4.
+        One correct and one wrong prediction at 3/4 have RC of -log(3)/4 and 3 log(3)/4.
 
         >>> round(entropy_gap(probs=[[0.75, 0.25]] * 2, labels=[0, 1]).item(), 4)  # log(3) / 4
         0.2747
@@ -79,23 +80,23 @@ def entropy_gap(
 
 
 def entropies(predictions: Predictions) -> Float[Tensor, " examples"]:
-    """Entropy of every checked prediction, in double precision."""
-    found = predictions.values.new_empty(predictions.shape[0], dtype=torch.float64)
+    """Entropy of each prediction, in double precision."""
+    values = predictions.values.new_empty(predictions.shape[0], dtype=torch.float64)
     if predictions.are_logits:
-        for place, log_probs in predictions.log_probability_blocks():
-            found[place] = -(log_probs.exp() * log_probs).sum(dim=1, dtype=torch.float64)
+        for block, log_probs in predictions.log_probability_blocks():
+            values[block] = -(log_probs.exp() * log_probs).sum(dim=1, dtype=torch.float64)
     else:
-        for place, probs in predictions.probability_blocks():
-            found[place] = torch.special.entr(probs).sum(dim=1, dtype=torch.float64)
-    return found
+        for block, probs in predictions.probability_blocks():
+            values[block] = torch.special.entr(probs).sum(dim=1, dtype=torch.float64)
+    return values
 
 
 def cross_entropies(predictions: Predictions) -> Float[Tensor, " examples"]:
-    """Cross-entropy of every checked prediction with its label, in double precision."""
+    """Cross-entropy of each prediction with its label, in double precision."""
     labels = predictions.true_classes[:, None]
     if not predictions.are_logits:
         return -predictions.values.gather(1, labels)[:, 0].double().log()
-    found = predictions.values.new_empty(predictions.shape[0], dtype=torch.float64)
-    for place, log_probs in predictions.log_probability_blocks():
-        found[place] = -log_probs.gather(1, labels[place])[:, 0].double()
-    return found
+    values = predictions.values.new_empty(predictions.shape[0], dtype=torch.float64)
+    for block, log_probs in predictions.log_probability_blocks():
+        values[block] = -log_probs.gather(1, labels[block])[:, 0].double()
+    return values

@@ -1,4 +1,4 @@
-"""95 % intervals: exact for shares, bootstrapped for the rest."""
+"""95 % confidence intervals: exact ones for proportions, bootstrap intervals for the rest."""
 
 import math
 from typing import Any
@@ -11,17 +11,17 @@ from torch import Tensor
 
 _TAIL = 0.025
 
-# Counts: numbers or arrays of them.
+# One count, or an array of counts.
 Counts = Any
 
 
 def clopper_pearson(successes: Counts, trials: Counts) -> tuple[Any, Any]:
-    """Exact 95 % interval of a share, for numbers or arrays; (0, 1) where nothing was tried.
+    """Exact 95 % confidence interval of a proportion; (0, 1) without trials.
 
-    It never collapses to a point, as bootstrap intervals of all-right bins do.
+    Unlike a bootstrap interval, it has a width even if all trials or none succeed.
 
     Example:
-        All of 10 right: the lower limit solves p ** 10 = 0.025.
+        All of 10 succeed: the lower limit solves p ** 10 = 0.025.
 
         >>> low, high = clopper_pearson(10, 10)
         >>> round(float(low), 4), float(high)
@@ -31,14 +31,14 @@ def clopper_pearson(successes: Counts, trials: Counts) -> tuple[Any, Any]:
 
     successes, trials = np.asarray(successes, float), np.asarray(trials, float)
     failures = trials - successes
-    # The limits at none and at all are set below; 1 keeps the inverse defined there.
+    # The inverse needs arguments of at least 1; the limits at 0 % and 100 % are set below.
     low = betaincinv(np.maximum(successes, 1), failures + 1, _TAIL)
     high = betaincinv(successes + 1, np.maximum(failures, 1), 1 - _TAIL)
     return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
 
 
 def binomial_band(share: Counts, trials: Counts) -> tuple[Any, Any]:
-    """Range that an observed share leaves in at most 2.5 % of cases on either side."""
+    """Range that an observed proportion leaves in at most 2.5 % of cases on either side."""
     from scipy.stats import binom
 
     trials = np.asarray(trials, float)
@@ -48,10 +48,10 @@ def binomial_band(share: Counts, trials: Counts) -> tuple[Any, Any]:
 def mean_of_shares(
     successes: Float[ndarray, " groups"], trials: Float[ndarray, " groups"]
 ) -> tuple[float, float, float]:
-    """Plain mean of several shares and its 95 % interval; empty groups are left out.
+    """Unweighted mean of several proportions, with its 95 % confidence interval.
 
-    The exact intervals of the shares are combined by their distances from the estimates (Zou and
-    Donner, 2008), so that it has a width even where all shares are 0 or 1.
+    Groups without trials are left out. The exact intervals are combined by the method of Zou and
+    Donner (2008), so the interval has a width even if all proportions are 0 or 1.
 
     Example:
         >>> mean_of_shares(np.array([5.0, 0.0]), np.array([10.0, 0.0]))[0]
@@ -69,19 +69,19 @@ def mean_of_shares(
 def bootstrap_interval(
     estimate: float, replicates: Float[Tensor, " replicates"], *, acceleration: float = 0.0
 ) -> tuple[float, float]:
-    """Bias-corrected and accelerated 95 % interval (Efron, 1987) from bootstrap replicates.
+    """Bias-corrected and accelerated 95 % bootstrap interval (BCa; Efron, 1987).
 
     Args:
-        estimate: The statistic on the data themselves.
-        replicates: The statistic on resampled data; undefined ones (NaN) are left out.
-        acceleration: Third of the change of the spread with the statistic; for a mean
-            ``mean_acceleration``; 0 leaves the correction of the bias.
+        estimate: The statistic on the data.
+        replicates: The statistic on resampled data; NaN are left out.
+        acceleration: Efron's acceleration: ``mean_acceleration`` for a mean; 0 corrects the bias
+            only.
     """
     defined = replicates[~replicates.isnan()].double().sort().values
     if math.isnan(estimate) or len(defined) == 0:
         return math.nan, math.nan
     count = len(defined)
-    # Rounding must not decide on which side of the estimate a replicate lies.
+    # A replicate that equals the estimate up to rounding counts half on either side.
     slack = 1e-6 * abs(estimate) if math.isfinite(estimate) else 0.0
     below = ((defined < estimate - slack).sum() + (defined <= estimate + slack).sum()) / 2
     share = (below / count).clamp(1 / (count + 1), count / (count + 1)).double()
@@ -89,19 +89,20 @@ def bootstrap_interval(
     normal = torch.special.ndtri(torch.tensor([_TAIL, 1 - _TAIL], dtype=torch.float64))
     shifted = bias + normal
     level = torch.special.ndtr(bias + shifted / (1 - acceleration * shifted))
-    place = (level * (count + 1)).round().long().clamp(1, count) - 1
-    low, high = defined[place].tolist()
+    position = (level * (count + 1)).round().long().clamp(1, count) - 1
+    low, high = defined[position].tolist()
     return low, high
 
 
 def shifted_interval(
     estimate: float, replicates: Float[Tensor, " replicates"]
 ) -> tuple[float, float]:
-    """95 % interval of the mean that a biased statistic has on as many examples; from 0 up.
+    """95 % interval of the expected value of a biased, non-negative statistic.
 
-    Noise raises a calibration error, and resampling adds it a second time: the replicates lie
-    above the estimate, often all of them. Their spread is right, so it is put around the estimate.
-    The mean in question is what the null level is for a calibrated model; the two compare.
+    Noise raises a calibration error, and resampling adds noise a second time, so most replicates
+    lie above the estimate. Their spread is right, so this interval centres it on the estimate.
+    The expected value refers to as many examples as the data hold. It can be compared with the
+    null level, which is the expected value for a calibrated model.
     """
     defined = replicates[~replicates.isnan()].double()
     centre = defined.mean()
@@ -113,7 +114,7 @@ def shifted_interval(
 
 
 def mean_acceleration(values: Float[Tensor, " examples"]) -> float:
-    """Acceleration of a mean: its skewness / (6 sqrt(n)); 0 if all values are equal."""
+    """Acceleration of a mean: skewness / (6 sqrt(n)); 0 if all values are equal."""
     values = values.double()
     centred = values - values.mean()
     squares: float = (centred**2).sum().item()

@@ -1,4 +1,4 @@
-"""Does confidence tell right from wrong? AUROC and the risk-coverage curve."""
+"""How well confidence separates correct from wrong predictions: AUROC and risk-coverage curve."""
 
 from typing import NamedTuple
 
@@ -11,12 +11,12 @@ from oddkout.metrics.predictions import read
 
 
 class RiskCoverage(NamedTuple):
-    """Share of wrong predictions among the most confident ones.
+    """Error rate among the most confident predictions.
 
     Args:
-        coverage: Share of examples that are answered, the most confident first; equals together.
-        risk: Share of wrong predictions among them.
-        area: Mean over the examples of the risk at their coverage.
+        coverage: Share of examples answered, most confident first; ties are answered together.
+        risk: Error rate among the answered examples.
+        area: Risk averaged over coverage.
     """
 
     coverage: Tensor
@@ -27,12 +27,12 @@ class RiskCoverage(NamedTuple):
 def correctness_auroc(
     probs: Matrix = None, labels: Labels = None, *, logits: Matrix = None
 ) -> Float[Tensor, ""]:
-    """Chance that a right prediction is more confident than a wrong one; equals count half.
+    """Probability that a correct prediction is more confident than a wrong one; ties count half.
 
-    NaN if all predictions are right or all are wrong.
+    It is NaN if all predictions are correct or all are wrong.
 
     Example:
-        Right at 0.9 and at 0.6, wrong at 0.7: one of the two pairs is in order.
+        Correct at 0.9 and at 0.6, wrong at 0.7: one of the two pairs is in order.
 
         >>> correctness_auroc([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3]], [0, 0, 1]).item()
         0.5
@@ -45,7 +45,7 @@ def correctness_auroc(
 def risk_coverage(
     probs: Matrix = None, labels: Labels = None, *, logits: Matrix = None
 ) -> RiskCoverage:
-    """Risk against coverage when the least confident predictions are held back.
+    """Error rate against coverage when the least confident predictions are withheld.
 
     Example:
         >>> curve = risk_coverage([[0.9, 0.1], [0.6, 0.4]], [0, 1])
@@ -62,15 +62,15 @@ def risk_coverage(
 def confidence_groups(
     confidence: Float[Tensor, " examples"],
 ) -> tuple[Int[Tensor, " examples"], int]:
-    """Rank of every confidence among the distinct ones, from the lowest, and their number."""
+    """Rank of each confidence among the distinct values, lowest first, and their number."""
     distinct, group = torch.unique(confidence, return_inverse=True)
     return group, len(distinct)
 
 
 def grouped_auroc(right: Tensor, wrong: Tensor) -> Tensor:
-    """AUROC from the numbers of right and wrong predictions per group of equal confidence.
+    """AUROC from the number of correct and wrong predictions per group of equal confidence.
 
-    Axis 0 are the groups; further axes, such as bootstrap replicates, are kept.
+    Axis 0 holds the groups; further axes, such as bootstrap replicates, are kept.
     """
     wrong_below = wrong.cumsum(dim=0) - wrong
     in_order = (right * (wrong_below + wrong / 2)).sum(dim=0)
@@ -78,14 +78,14 @@ def grouped_auroc(right: Tensor, wrong: Tensor) -> Tensor:
 
 
 def grouped_risk(right: Tensor, wrong: Tensor) -> Tensor:
-    """Area under the risk-coverage curve from such numbers."""
+    """Area under the risk-coverage curve, from the same numbers as ``grouped_auroc``."""
     coverage, risk = _risk_at_coverage(right, wrong)
     step = coverage.diff(dim=0, prepend=torch.zeros_like(coverage[:1]))
     return (step * risk).sum(dim=0) / coverage[-1]
 
 
 def _risk_at_coverage(right: Tensor, wrong: Tensor) -> tuple[Tensor, Tensor]:
-    """Number of answered examples, most confident first, and the share of wrong ones."""
+    """Number of answered examples, most confident first, and the error rate among them."""
     answered = (right + wrong).flip(0).cumsum(dim=0)
     return answered, wrong.flip(0).cumsum(dim=0) / answered.clamp_min(1)
 
@@ -93,7 +93,7 @@ def _risk_at_coverage(right: Tensor, wrong: Tensor) -> tuple[Tensor, Tensor]:
 def _hits_and_misses(
     hits: Float[Tensor, " examples"], group: Int[Tensor, " examples"], groups: int
 ) -> tuple[Float[Tensor, " groups"], Float[Tensor, " groups"]]:
-    """Number of right and of wrong predictions per group."""
+    """Number of correct and number of wrong predictions per group."""
     zeros = torch.zeros(groups, dtype=torch.float64, device=hits.device)
     right = zeros.index_add(0, group, hits.double())
     return right, group.bincount(minlength=groups) - right

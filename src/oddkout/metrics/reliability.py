@@ -1,4 +1,4 @@
-"""The reliability curve: accuracy against confidence, bin by bin, with its uncertainty."""
+"""The reliability curve: accuracy against confidence in bins, with confidence intervals."""
 
 from dataclasses import dataclass
 
@@ -16,18 +16,18 @@ Bins = Float[ndarray, " bins"]
 
 @dataclass(frozen=True, kw_only=True)
 class ReliabilityCurve:
-    """One entry per bin that is not empty.
+    """Accuracy against confidence, with one entry per bin that is not empty.
 
     Args:
-        low_edge: Lower limit of the bin, outside of it.
-        high_edge: Upper limit of the bin, inside of it.
-        count: Examples in the bin.
-        confidence: Their mean confidence.
-        accuracy: Share of them that is right.
+        low_edge: Lower edge of the bin (exclusive).
+        high_edge: Upper edge of the bin (inclusive).
+        count: Number of examples in the bin.
+        confidence: Mean confidence.
+        accuracy: Share of correct predictions.
         accuracy_low: Lower limit of the 95 % Clopper-Pearson interval of the accuracy.
-        accuracy_high: Its upper limit.
-        null_low: Accuracy below which a calibrated model falls in at most 2.5 % of cases.
-        null_high: Accuracy above which it rises in at most 2.5 % of cases.
+        accuracy_high: Upper limit of that interval.
+        null_low: A calibrated model has a lower accuracy in at most 2.5 % of cases.
+        null_high: A calibrated model has a higher accuracy in at most 2.5 % of cases.
         error: Expected calibration error over these bins.
     """
 
@@ -51,10 +51,10 @@ def reliability_curve(
     bins: int = 15,
     binning: Binning = "equal-width",
 ) -> ReliabilityCurve:
-    """Accuracy against confidence in bins; see ``expected_calibration_error`` for the bins.
+    """Accuracy against confidence in bins; ``expected_calibration_error`` explains the bins.
 
     Example:
-        Three of four right at confidence 0.75; the interval of 3 in 4 is wide.
+        Three of four correct at confidence 0.75: the confidence interval is wide.
 
         >>> curve = reliability_curve([[0.75, 0.25]] * 4, [0, 0, 0, 1], bins=4)
         >>> curve.accuracy.tolist(), curve.confidence.tolist()
@@ -66,14 +66,14 @@ def reliability_curve(
     edges = bin_edges(confidence, bins=bins, binning=binning).double().cpu().numpy()
     bin_of = bin_of_confidence(confidence, bins=bins, binning=binning)
     sums = bin_sums(confidence, hits, bin_of, bins=bins)
-    held = sums.count > 0
-    count, right = sums.count[held].cpu().numpy(), sums.hits[held].cpu().numpy()
-    mean = sums.confidence[held].cpu().numpy() / count
+    has_examples = sums.count > 0
+    count, right = sums.count[has_examples].cpu().numpy(), sums.hits[has_examples].cpu().numpy()
+    mean = sums.confidence[has_examples].cpu().numpy() / count
     accuracy_low, accuracy_high = clopper_pearson(right, count)
     null_low, null_high = binomial_band(np.clip(mean, 0, 1), count)
     return ReliabilityCurve(
-        low_edge=edges[:-1][held.cpu()],
-        high_edge=edges[1:][held.cpu()],
+        low_edge=edges[:-1][has_examples.cpu()],
+        high_edge=edges[1:][has_examples.cpu()],
         count=count,
         confidence=mean,
         accuracy=right / count,

@@ -1,4 +1,4 @@
-"""Smooth calibration error: no bins, hence no jumps when a confidence moves a little."""
+"""Smooth calibration error: without bins, it is a continuous function of the confidences."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 from oddkout.checks import Labels, Matrix
 from oddkout.metrics.predictions import read
 
-# Cells of [0, 1] on which the gaps are smoothed, and halvings of the search for the bandwidth.
+# Number of grid cells on [0, 1], and of bisection steps in the search for the bandwidth.
 CELLS = 256
 _HALVINGS = 8
 
@@ -17,29 +17,29 @@ _HALVINGS = 8
 def smooth_calibration_error(
     probs: Matrix = None, labels: Labels = None, *, logits: Matrix = None
 ) -> Float[Tensor, ""]:
-    """Mean absolute gap after smoothing over confidence (smooth ECE, Blasiok and Nakkiran, 2024).
+    """Mean absolute gap after kernel smoothing (smooth ECE; Blasiok and Nakkiran, 2024).
 
-    The gaps between confidence and accuracy are smoothed with a Gaussian that is reflected at 0
-    and 1; its bandwidth is the one that equals the error itself, so that nothing is to be chosen.
+    The gaps between confidence and accuracy are smoothed with a Gaussian kernel that is reflected
+    at 0 and 1. The bandwidth is the one that equals the error itself, so it need not be chosen.
 
     Example:
-        A constant gap survives any smoothing: always sure, right half the time.
+        Smoothing does not change a constant gap: confidence 1, accuracy 0.5.
 
         >>> round(smooth_calibration_error([[1.0, 0.0]] * 4, [0, 0, 1, 1]).item(), 3)
         0.5
     """
     confidence, hits = read(probs=probs, logits=logits, labels=labels).confidence_and_hits()
-    place, weight = cell_weights(confidence.double().cpu().numpy())
+    cells, weight = cell_weights(confidence.double().cpu().numpy())
     gaps = np.zeros(CELLS)
     gap = (confidence.double() - hits.double()).cpu().numpy()
-    np.add.at(gaps, place, weight * gap)
+    np.add.at(gaps, cells, weight * gap)
     return torch.tensor(smoothed_error(gaps[:, None] / len(gap))[0], dtype=torch.float64)
 
 
 def cell_weights(
     confidence: Float[ndarray, " examples"],
 ) -> tuple[ndarray, Float[ndarray, "two examples"]]:
-    """The two cells around every confidence, and how it is shared between them."""
+    """The two cells next to each confidence, and the weight of each cell."""
     position = confidence * CELLS - 0.5  # the centre of cell j is at (j + 1/2) / CELLS
     below = np.floor(position)
     share = position - below
@@ -48,10 +48,10 @@ def cell_weights(
 
 
 def smoothed_error(gaps: Float[ndarray, "cells replicates"]) -> Float[ndarray, " replicates"]:
-    """Smooth error of gaps per cell, divided by the number of examples, column by column."""
+    """Smooth error of each column of gaps per cell, which are divided by the number of examples."""
     from scipy.fft import dct, idct
 
-    # Smoothing with a reflected Gaussian damps the cosines, each by its frequency.
+    # Smoothing with a reflected Gaussian multiplies each cosine by a factor.
     cosines = dct(gaps, axis=0, norm="ortho")
     frequency = np.pi * np.arange(CELLS, dtype=gaps.dtype)[:, None]
 
@@ -59,8 +59,8 @@ def smoothed_error(gaps: Float[ndarray, "cells replicates"]) -> Float[ndarray, "
         damped = cosines * np.exp(-0.5 * (frequency * bandwidth) ** 2)
         return np.asarray(np.abs(idct(damped, axis=0, norm="ortho")).sum(axis=0))
 
-    # The error falls from the sum of the gaps' sizes to the size of their sum as the bandwidth
-    # grows: it crosses the bandwidth once in between. Halve, then go straight to the crossing.
+    # As the bandwidth grows, the error falls from sum(|gaps|) to |sum(gaps)|, so error = bandwidth
+    # has one solution in between. Bisect, then interpolate linearly.
     low, high = np.abs(gaps.sum(axis=0)), np.abs(gaps).sum(axis=0)
     below, above = low - error(low), high - error(high)
     for _ in range(_HALVINGS):

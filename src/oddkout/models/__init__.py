@@ -1,4 +1,4 @@
-"""Networks by name: the paper's CNN and ResNets, an MLP for tables, and anybody's own."""
+"""Networks by name: the paper's CNN and ResNets, an MLP for tables, and custom networks."""
 
 import importlib
 import inspect
@@ -27,20 +27,24 @@ def build_model(
     generator: torch.Generator,
     dropout: Number = 0.0,
 ) -> nn.Module:
-    """Build a network for examples of a shape, its weights drawn from the generator.
+    """Build a network, with weights drawn from the generator.
+
+    ``name`` is one of
+
+    * ``"mlp"``, ``"cnn"``, ``"resnet18"``, ``"resnet34"``, and ``"resnet18-narrow"`` and
+      ``"resnet34-narrow"`` of a quarter of the width;
+    * ``"auto"``: the MLP for features and for images below 16 x 16, the CNN for other grey
+      images, ResNet18 for the rest;
+    * a function or class that returns a module, or its name ``"package.module:factory"``. It is
+      called with those of ``shape``, ``classes`` and ``dropout`` that are among its parameters.
+      Its weights are left as they are.
 
     Args:
-        name: ``"mlp"``, ``"cnn"``, ``"resnet18"``, ``"resnet34"``, the latter two also of a quarter
-            of the width, ``"resnet18-narrow"`` and ``"resnet34-narrow"``; ``"auto"`` for what fits
-            the shape: an MLP for features and images below 16 x 16, the CNN for grey images,
-            ResNet18 for others; or a function or class, itself or named
-            ``"package.module:factory"``, that is called with those of ``shape``, ``classes`` and
-            ``dropout`` that it names and returns a module. A module of one's own keeps the weights
-            it was made with.
+        name: Name or factory of the network, see above.
         shape: Shape of one example: (features,), or (channels, height, width).
         classes: Number of classes.
-        generator: Source of the weights.
-        dropout: Share of the last features that training drops.
+        generator: Source of the initial weights.
+        dropout: Dropout rate before the last layer.
 
     Example:
         >>> model = build_model("auto", shape=(1, 28, 28), classes=10, generator=torch.Generator())
@@ -63,12 +67,12 @@ def build_model(
             f"{name} needs images of shape (channels, height, width), got examples of shape "
             f"{tuple(shape)}; use mlp"
         )
-    with torch.random.fork_rng(devices=[]):  # layers draw first weights that are not kept
-        return initialise(_made(name, shape, classes, dropout), generator)
+    with torch.random.fork_rng(devices=[]):  # PyTorch's initial weights are overwritten
+        return initialise(_built_in(name, shape, classes, dropout), generator)
 
 
-def _made(name: str, shape: tuple[int, ...], classes: int, dropout: Number) -> nn.Module:
-    """A network of ours, its weights whatever PyTorch gives them."""
+def _built_in(name: str, shape: tuple[int, ...], classes: int, dropout: Number) -> nn.Module:
+    """A built-in network with PyTorch's initial weights."""
     if name == "mlp":
         return mlp(features=torch.Size(shape).numel(), classes=classes, dropout=dropout)
     channels, height, width = shape
@@ -78,7 +82,7 @@ def _made(name: str, shape: tuple[int, ...], classes: int, dropout: Number) -> n
 
 
 def _imported(name: str) -> Callable[..., Any]:
-    """A factory of the user's, by the names of its module and its own."""
+    """Import a user's factory, named as package.module:factory."""
     module, _, attribute = name.partition(":")
     try:
         factory: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
@@ -90,16 +94,16 @@ def _imported(name: str) -> Callable[..., Any]:
     return factory
 
 
-def _called(factory: Any, **known: Any) -> nn.Module:
-    """What a factory makes, called with what it names of all that is known."""
+def _called(factory: Any, **arguments: Any) -> nn.Module:
+    """Call a factory with the arguments that are among its parameters."""
     if isinstance(factory, nn.Module) or not callable(factory):
         raise ValueError(
-            "a model of one's own must be a function or class that makes one, got "
+            "a custom model must be a function or class that returns one, got "
             f"{type(factory).__name__}; pass e.g. lambda: nn.Linear(4, 3), so that every training "
-            "begins with new weights"
+            "run starts from new weights"
         )
-    wanted = inspect.signature(factory).parameters
-    model = factory(**{key: value for key, value in known.items() if key in wanted})
+    parameters = inspect.signature(factory).parameters
+    model = factory(**{key: value for key, value in arguments.items() if key in parameters})
     if not isinstance(model, nn.Module):
         raise ValueError(
             f"model {getattr(factory, '__qualname__', factory)!r} must return an nn.Module, got "

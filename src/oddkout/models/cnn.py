@@ -12,14 +12,8 @@ def cnn(
 ) -> nn.Sequential:
     """Three 3 x 3 convolutions of 32, 64, 128 channels, each with ReLU and 2 x 2 average pooling.
 
-    Then a dense layer of 128 with ReLU, dropout, and one to the classes.
-
-    Args:
-        channels: Channels of the images.
-        height: Their height, at least 8.
-        width: Their width, at least 8.
-        classes: Number of classes.
-        dropout: Share of the last features that training drops; the paper drops none.
+    A dense layer of 128 units with ReLU, dropout (none in the paper) and the output layer follow.
+    Images must be at least 8 x 8.
     """
     if min(height, width) < 8:
         raise ValueError(

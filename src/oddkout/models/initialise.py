@@ -1,4 +1,4 @@
-"""How weights begin: from a generator, so that one seed decides them."""
+"""Initial weights drawn from a generator, so that one seed determines them."""
 
 import math
 
@@ -7,14 +7,11 @@ from torch import nn
 
 
 def initialise(model: nn.Module, generator: torch.Generator) -> nn.Module:
-    """Draw the weights of linear and convolution layers anew, in place, and return the model.
+    """Initialise linear, convolution and batch-norm layers in place, and return the model.
 
-    Weights are normal with variance 1 / fan-in (LeCun's, the default of the paper's framework),
-    biases 0; normalisation layers start as the identity. Everything else keeps what it has.
-
-    Args:
-        model: Any module, on the CPU.
-        generator: Source of the weights.
+    Weights are normal with variance 1 / fan-in (LeCun's initialisation, the default of the paper's
+    framework), biases are 0, and batch norm starts as the identity. Other layers are unchanged. The
+    model must be on the CPU.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Conv2d):

@@ -10,14 +10,7 @@ from oddkout.checks import Number
 def mlp(
     *, features: int, classes: int, widths: tuple[int, ...] = (256, 128), dropout: Number = 0.0
 ) -> nn.Sequential:
-    """Dense layers with ReLU; inputs of any shape are flattened.
-
-    Args:
-        features: Number of inputs of an example.
-        classes: Number of classes.
-        widths: Width of each hidden layer.
-        dropout: Share of the last features that training drops.
-    """
+    """Dense layers of ``widths`` with ReLU, dropout and the output layer; inputs are flattened."""
     layers: OrderedDict[str, nn.Module] = OrderedDict(flatten=nn.Flatten())
     inputs = features
     for number, width in enumerate(widths, start=1):

@@ -1,4 +1,4 @@
-"""Residual networks for 32 x 32 images: a 3 x 3 stem instead of the 7 x 7 one of ImageNet."""
+"""Residual networks for 32 x 32 images: with a 3 x 3 stem instead of ImageNet's 7 x 7."""
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -27,20 +27,18 @@ class Block(nn.Module):
     def forward(
         self, x: Float[Tensor, "images inputs height width"]
     ) -> Float[Tensor, "images outputs new_height new_width"]:
-        """Residual plus shortcut."""
+        """Add the residual to the shortcut."""
         residual = F.relu(self.norm1(self.conv1(x)), inplace=True)
         return F.relu(self.norm2(self.conv2(residual)) + self.shortcut(x), inplace=True)
 
 
 class ResNet(nn.Module):
-    """Four stages of blocks at widths 1, 2, 4, 8 times the first, halving the image between them.
+    """Four stages of residual blocks; each stage doubles the width and halves the image.
 
     Args:
         blocks: Number of blocks of each stage: (2, 2, 2, 2) is ResNet18, (3, 4, 6, 3) ResNet34.
-        channels: Channels of the images.
-        classes: Number of classes.
-        width: Channels of the first stage; 64 is the published one.
-        dropout: Share of the last features that training drops.
+        width: Channels of the first stage; 64 in the publication.
+        dropout: Dropout rate before the last layer.
     """
 
     def __init__(
@@ -76,19 +74,12 @@ class ResNet(nn.Module):
 
 
 BLOCKS = {"resnet18": (2, 2, 2, 2), "resnet34": (3, 4, 6, 3)}
-# A quarter of the width costs a sixteenth: what a machine without a GPU can train.
+# A quarter of the width costs a sixteenth of the time, so a machine without a GPU can train it.
 WIDTHS = {"": 64, "-narrow": 16}
 RESNETS = {f"{name}{suffix}": (name, width) for suffix, width in WIDTHS.items() for name in BLOCKS}
 
 
 def resnet(name: str, *, channels: int, classes: int, dropout: Number = 0.0) -> ResNet:
-    """A residual network by name.
-
-    Args:
-        name: One of ``RESNETS``.
-        channels: Channels of the images.
-        classes: Number of classes.
-        dropout: Share of the last features that training drops.
-    """
+    """Build one of ``RESNETS`` by name."""
     blocks, width = RESNETS[name]
     return ResNet(BLOCKS[blocks], channels=channels, classes=classes, width=width, dropout=dropout)

@@ -1,4 +1,4 @@
-"""A check of anybody's training stack: do batches reach the model as they were drawn?"""
+"""Check that a training stack delivers batches as the sampler drew them."""
 
 from oddkout.testing.batches import Indices
 from oddkout.testing.check import check_loader

@@ -1,4 +1,4 @@
-"""Batches in their usual forms: their labels, their examples, and a name for their contents."""
+"""Read batches in their usual forms: labels, indices, and a digest of the contents."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -18,13 +18,13 @@ _INDEX_KEYS = ("indices", "index", "idx")
 
 
 class Indices(Dataset[tuple[int, int]]):
-    """A data set that gives (index, label) instead of examples: all that ``check_loader`` needs.
+    """A data set of (index, label) pairs, for ``check_loader``.
 
-    Put it where the training data would be, and the check costs next to nothing and sees which
-    examples were drawn.
+    Put it in place of the training data. The check is then fast and knows which examples were
+    drawn.
 
     Args:
-        labels: Class of every example of the data set.
+        labels: Class of each example of the data set.
 
     Example:
         >>> Indices([5, 7, 7])[1]
@@ -42,10 +42,7 @@ class Indices(Dataset[tuple[int, int]]):
 
 
 class TrainingLabels:
-    """The labels of the training data, and how batches show them.
-
-    Args:
-        labels: Class of every example.
+    """The labels of the training data, against which batches are read.
 
     Attributes:
         classes: The distinct labels, ascending.
@@ -58,19 +55,19 @@ class TrainingLabels:
         self._labels = class_labels(labels).cpu()
 
     def numbered(self, labels: Tensor) -> Int[Tensor, " batch"]:
-        """Places of a batch's labels among the classes."""
+        """Positions of a batch's labels among the classes."""
         labels = class_labels(labels).cpu()
-        places = torch.searchsorted(self.classes, labels).clamp_max(len(self.classes) - 1)
-        unknown = set(labels[self.classes[places] != labels].tolist())
+        positions = torch.searchsorted(self.classes, labels).clamp_max(len(self.classes) - 1)
+        unknown = set(labels[self.classes[positions] != labels].tolist())
         if unknown:
             raise ValueError(
                 f"batches must hold classes of labels, but {few(sorted(unknown))} are not among "
                 "them; pass the labels of the data set that the loader draws from"
             )
-        return places
+        return positions
 
     def read(self, batch: Any) -> tuple[Tensor, Tensor | None]:
-        """Labels of a batch in one of the usual forms, and its indices if it shows them."""
+        """Labels of a batch in one of the usual forms, and its indices if it contains them."""
         if isinstance(batch, Mapping):
             labels = next((batch[key] for key in _LABEL_KEYS if key in batch), None)
             indices = next((batch[key] for key in _INDEX_KEYS if key in batch), None)
@@ -83,8 +80,8 @@ class TrainingLabels:
         if labels is None and indices is not None:
             if int(indices.min()) >= 0 and int(indices.max()) < len(self._labels):
                 return self._labels[indices], indices
-        elif (found := _whole_numbers(labels)) is not None:
-            return found, self._fitting(indices, found, is_named=isinstance(batch, Mapping))
+        elif (classes := _whole_numbers(labels)) is not None:
+            return classes, self._fitting(indices, classes, is_named=isinstance(batch, Mapping))
         raise ValueError(
             "a batch must be (x, labels), (indices, ..., labels), a mapping with 'labels', or "
             f"indices into labels, got {_described(batch)}; pass read=, a function that returns "
@@ -92,7 +89,7 @@ class TrainingLabels:
         )
 
     def _fitting(self, indices: Tensor | None, labels: Tensor, *, is_named: bool) -> Tensor | None:
-        """The indices, if the labels that came are those of these examples."""
+        """The indices, if the batch's labels are the labels of these examples."""
         if indices is None:
             return None
         is_inside = len(indices) == len(labels) and bool(
@@ -102,11 +99,10 @@ class TrainingLabels:
             return indices
         if is_named:
             raise ValueError(
-                "the examples of a batch must have the classes that labels gives them, but they "
-                "have others; pass the labels of the data set that the loader draws from, in its "
-                "order"
+                "the examples of a batch must have the classes given by labels, but they have "
+                "others; pass the labels of the data set that the loader draws from, in its order"
             )
-        return None  # whole numbers of another kind
+        return None  # integers, but not indices
 
 
 def leaves(batch: Any) -> Iterator[Tensor]:
@@ -119,15 +115,15 @@ def leaves(batch: Any) -> Iterator[Tensor]:
 
 
 def digest(parts: Iterable[Tensor]) -> bytes:
-    """A short name for these contents."""
-    name = blake2b(digest_size=12)
+    """A hash of these tensors."""
+    contents = blake2b(digest_size=12)
     for part in parts:
-        name.update(part.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-    return name.digest()
+        contents.update(part.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return contents.digest()
 
 
 def _whole_numbers(values: Any) -> Tensor | None:
-    """The values, if they are whole numbers in one axis."""
+    """The values as a tensor, if they are integers along one axis; else None."""
     if isinstance(values, Sequence) and all(isinstance(value, int) for value in values):
         values = torch.tensor(values)
     if isinstance(values, np.ndarray):
@@ -139,7 +135,7 @@ def _whole_numbers(values: Any) -> Tensor | None:
 
 
 def _described(batch: Any) -> str:
-    """What a batch is, for an error message."""
+    """Describe a batch for an error message."""
     if isinstance(batch, Mapping):
         return f"a mapping with {list(batch)}"
     if isinstance(batch, Tensor):

@@ -1,4 +1,4 @@
-"""Whether classes were drawn uniformly."""
+"""A test of whether classes were drawn uniformly."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from torch import Tensor
 
 @dataclass
 class ClassDraws:
-    """How often each class came up in draws of several distinct classes at once.
+    """Counts of each class in draws of several distinct classes at once.
 
     Attributes:
-        counts: Number of draws that held the class.
+        counts: Number of draws that contain the class.
         spread: Scale of the variance of these counts, if every draw is a uniform subset.
 
     Example:
@@ -29,14 +29,14 @@ class ClassDraws:
 
     @classmethod
     def of_none(cls, *, classes: int) -> "ClassDraws":
-        """Before the first draw."""
+        """No draws yet."""
         return cls(torch.zeros(classes, dtype=torch.float64), 0.0)
 
     def add(self, counts: Tensor, *, draws: int, size: int) -> None:
-        """Add draws, each of ``size`` distinct classes, by what they held in all."""
+        """Add the counts of ``draws`` draws, each of ``size`` distinct classes."""
         self.counts += counts
-        # Indicators of a uniform subset of m of C classes have the covariance
-        # m (C - m) / (C (C - 1)) (I - 1/C): squares over that factor are chi-squared.
+        # The indicators of a uniform subset of m of C classes have the covariance
+        # m (C - m) / (C (C - 1)) (I - 1/C), so the sum of squares over that factor is chi-squared.
         classes = len(self.counts)
         self.spread += draws * size * (classes - size) / (classes * max(classes - 1, 1))
 
@@ -47,9 +47,9 @@ class ClassDraws:
 
     @property
     def p_value(self) -> float:
-        """How often uniform draws are as uneven as these, by the chi-squared distribution."""
+        """Probability that uniform draws are at least as uneven, by the chi-squared test."""
         squares = float((self.counts - self.expected).square().sum())
-        if self.spread == 0:  # every draw held every class
+        if self.spread == 0:  # every draw contains every class
             return 1.0 if squares < 1e-9 else 0.0
         freedom = torch.tensor(len(self.counts) - 1.0, dtype=torch.float64)
         return float(

@@ -1,0 +1,46 @@
+"""Graphs are traced for any number of examples, from a copy of the network."""
+
+import pytest
+import torch
+from exportable import CLASSES
+from torch import nn
+
+import oddkout as oko
+from oddkout.fitting.classifier import Classifier
+
+
+def test_the_classifier_is_left_as_it_was(folder, tmp_path):
+    classifier = Classifier.load(folder / "model")
+    before = {name: value.clone() for name, value in classifier.model.state_dict().items()}
+    classifier.model.train()
+    oko.export(classifier, tmp_path / "model.pt2", format="torch")
+    for name, value in classifier.model.state_dict().items():
+        torch.testing.assert_close(value, before[name], rtol=0, atol=0)
+
+
+class Counting(nn.Module):
+    """A network that decides by the number of examples."""
+
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.out(x.flatten(1)) * (2 if len(x) == 2 else 1)
+
+
+def test_a_network_that_counts_its_examples_is_refused(tmp_path):
+    classifier = Classifier(
+        model=Counting().eval(),
+        network="mine:Counting",
+        shape=(4,),
+        classes=CLASSES,
+        method="oko",
+        prior=(1 / 3,) * 3,
+    )
+    with pytest.raises(
+        ValueError, match=r"'mine:Counting' must be a graph for any number"
+    ) as error:
+        oko.export(classifier, tmp_path / "m.onnx")
+    assert error.value.__cause__ is not None
+    assert list(tmp_path.iterdir()) == []
