@@ -48,5 +48,5 @@ def evidence_of(*groups):
     return Evidence([run for group in groups for run in group], PRESETS["paper"])
 
 
-def finding_on(name, evidence):
-    return next(item.finding for item in judged(evidence) if item.claim.name == name)
+def outcome_of(name, evidence):
+    return next(item.outcome for item in judged(evidence) if item.claim.name == name)

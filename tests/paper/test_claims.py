@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import fmean
 
 import pytest
-from made_up import TEN_SHOT, evidence_of, finding_on, made_up, with_seeds
+from made_up import TEN_SHOT, evidence_of, made_up, outcome_of, with_seeds
 
 from oddkout.comparing.comparison import Interval
 from oddkout.paper.claims import CLAIMS, judged, verdict_on
@@ -103,7 +103,7 @@ def test_leads_are_paired_by_seed_and_averaged_over_sizes():
         with_seeds(large, "bb", [0.8, 0.8, 0.8]),
         with_seeds(large, "bb", [0.8, 0.8, 0.8, 0.1]),  # a seed that OKO does not have
     )
-    lead = found.lead([TEN_SHOT, large], "oko", "bb", measure("accuracy"))
+    lead = found.difference([TEN_SHOT, large], "oko", "bb", measure("accuracy"))
     assert (lead.mean, lead.low, lead.high) == pytest.approx((0.1, 0.1, 0.1))
 
 
@@ -143,16 +143,16 @@ def test_costs_are_compared_by_cpu_seconds_of_runs_that_know_them():
     runs += [timed("oko", seed, 1.05 * run.seconds["cpu"]) for seed, run in enumerate(runs)]
     unknown = [timed("vanilla", 3, 10.0), timed("oko", 3, None)]
     uneven = [timed("vanilla", 4, 10.0), timed("oko", 4, 5.0, folds=0)]
-    found = finding_on("cost/overhead", evidence_of(runs, unknown, uneven))
+    found = outcome_of("cost/overhead", evidence_of(runs, unknown, uneven))
     assert found.verdict == "holds"
     assert found.numbers.endswith("in 3 pairs of runs")
     assert found.value == pytest.approx(1.05)
-    single = finding_on("cost/overhead", evidence_of(runs[::3]))
+    single = outcome_of("cost/overhead", evidence_of(runs[::3]))
     assert (single.verdict, single.numbers) == ("undecided", "ratio 1.05 in 1 pairs of runs")
 
 
 def test_without_runs_no_claim_has_a_verdict():
-    assert {item.finding.verdict for item in judged(Evidence([], PRESETS["paper"]))} == {"no data"}
+    assert {item.outcome.verdict for item in judged(Evidence([], PRESETS["paper"]))} == {"no data"}
 
 
 @pytest.mark.parametrize(
@@ -167,11 +167,11 @@ def test_without_runs_no_claim_has_a_verdict():
 )
 def test_a_claim_on_accuracy_is_judged_by_its_paired_interval(oko, other, verdict):
     found = evidence_of(with_seeds(TEN_SHOT, "oko", oko), with_seeds(TEN_SHOT, "bb", other))
-    finding = finding_on("accuracy/mnist/uniform/bb", found)
-    assert finding.verdict == verdict
+    outcome = outcome_of("accuracy/mnist/uniform/bb", found)
+    assert outcome.verdict == verdict
     if verdict != "no data":
-        assert finding.value == pytest.approx(fmean(oko) - fmean(other))
-        assert f"{100 * fmean(oko):.1f} against {100 * fmean(other):.1f} %" in finding.numbers
+        assert outcome.value == pytest.approx(fmean(oko) - fmean(other))
+        assert f"{100 * fmean(oko):.1f} against {100 * fmean(other):.1f} %" in outcome.numbers
 
 
 def test_lower_is_better_for_calibration_errors():
@@ -180,12 +180,12 @@ def test_lower_is_better_for_calibration_errors():
         with_seeds(TEN_SHOT, "oko", low, metric="ece"),
         with_seeds(TEN_SHOT, "focal", high, metric="ece"),
     )
-    assert finding_on("ece/mnist/uniform/focal", found).verdict == "holds"
+    assert outcome_of("ece/mnist/uniform/focal", found).verdict == "holds"
     swapped = evidence_of(
         with_seeds(TEN_SHOT, "oko", high, metric="ece"),
         with_seeds(TEN_SHOT, "focal", low, metric="ece"),
     )
-    assert finding_on("ece/mnist/uniform/focal", swapped).verdict == "does not hold"
+    assert outcome_of("ece/mnist/uniform/focal", swapped).verdict == "does not hold"
 
 
 def test_hardly_means_within_a_point_on_either_side():
@@ -197,17 +197,17 @@ def test_hardly_means_within_a_point_on_either_side():
         )
 
     name = "k/mnist/uniform/accuracy/k2"
-    assert finding_on(name, found(0.004)).verdict == "holds"
-    assert finding_on(name, found(-0.004)).verdict == "holds"
-    assert finding_on(name, found(-0.03)).verdict == "does not hold"
-    assert finding_on(name, found(0.03)).verdict == "does not hold"
+    assert outcome_of(name, found(0.004)).verdict == "holds"
+    assert outcome_of(name, found(-0.004)).verdict == "holds"
+    assert outcome_of(name, found(-0.03)).verdict == "does not hold"
+    assert outcome_of(name, found(0.03)).verdict == "does not hold"
 
 
 def test_the_ten_shot_claims_read_mean_and_best_seed():
     found = evidence_of(with_seeds(TEN_SHOT, "oko", [0.88, 0.885, 0.89]))
-    assert finding_on("accuracy/10-shot/before", found).verdict == "holds"
-    assert finding_on("accuracy/10-shot/mean", found).verdict == "undecided"
-    assert finding_on("accuracy/10-shot/best", found).verdict == "does not hold"
+    assert outcome_of("accuracy/10-shot/before", found).verdict == "holds"
+    assert outcome_of("accuracy/10-shot/mean", found).verdict == "undecided"
+    assert outcome_of("accuracy/10-shot/best", found).verdict == "does not hold"
 
 
 def test_a_rank_counts_those_that_are_surely_ahead():
@@ -222,7 +222,7 @@ def test_a_rank_counts_those_that_are_surely_ahead():
         return evidence_of(*groups)
 
     verdicts = [
-        finding_on("entropy-gap/mnist/heavy-tailed/rank", found(ahead)).verdict
+        outcome_of("entropy-gap/mnist/heavy-tailed/rank", found(ahead)).verdict
         for ahead in (0, 2, 3)
     ]
     assert verdicts == ["holds", "holds", "does not hold"]
@@ -238,9 +238,9 @@ def test_the_tail_claim_compares_mean_leads():
             with_seeds(setting, name, [value - lead for value in (0.8, 0.81, 0.82)])
             for name in baselines
         ]
-    finding = finding_on("accuracy/mnist/tail", evidence_of(*groups))
-    assert finding.verdict == "holds"
-    assert finding.value == pytest.approx(0.08)
+    outcome = outcome_of("accuracy/mnist/tail", evidence_of(*groups))
+    assert outcome.verdict == "holds"
+    assert outcome.value == pytest.approx(0.08)
 
 
 def test_the_paper_contradicts_itself_where_its_tables_do():

@@ -79,7 +79,7 @@ def test_narrow_runs_have_a_section_of_their_own(tmp_path):
     fitted = replace(fitted, config=replace(preset.config(setting, "bb+ts-fit"), learning_rate=0.1))
     merge_lines(tmp_path, [*runs, fitted, made_up(TEN_SHOT, "oko")])
     text = results_markdown(tmp_path)
-    assert "1 runs, 0 failed; 0 runs of other recipes" in text
+    assert "1 runs, 0 failed. 0 runs with other recipes" in text
     section = text[text.index("## CIFAR with narrow ResNets") : text.index("## Claims")]
     assert "| OKO | 3 | 40.0 ± 0.0 |" in section
     assert "| BB + LS | +5.0 ± 0.0 * |" in section

@@ -147,7 +147,7 @@ def test_the_command_goes_from_runs_to_results_and_again_without_runs(tmp_path, 
     assert (folder / "figure-3.png").is_file()
     page = (folder / "results.md").read_text()  # which knows what the grid did not do
     assert "from the runs it was given" in page
-    assert "there is no temperature" in page
+    assert "no temperature is fitted" in page
     written = (tmp_path / "RESULTS.md").read_bytes()
     assert len(read_lines(tmp_path / "results")) == 3
 

@@ -130,7 +130,7 @@ def test_in_short_oko_stands_beside_the_best_of_the_others():
         with_seeds(Setting("mnist", "uniform", 20), "oko", [0.9, 0.9]),  # stands alone
     )
     text = summary(evidence).markdown()
-    assert "Of 1 settings this is so in 1 for accuracy, in 0 for NLL and in 1 for ECE." in text
+    assert "accuracy in 1, NLL in 0 and ECE in 1 of 1 settings" in text
     [line] = [line for line in text.splitlines() if line.startswith("| MNIST")]
     cells = [cell.strip() for cell in line.split("|")[1:-1]]
     assert cells[:2] == ["MNIST, uniform, 10 per class", "2"]
@@ -179,5 +179,5 @@ def test_the_report_of_a_reproduction_is_whole(tmp_path):
 def test_figures_that_need_predictions_say_so(tmp_path):
     found = evidence_of(with_seeds(TEN_SHOT, "oko", [0.8, 0.9]))
     _, absent = save_paper_figures(found, tmp_path)
-    assert absent["3"] == "there are no runs with predictions that it shows"
+    assert absent["3"] == "it needs runs with predictions, and there are none"
     assert "2" not in absent

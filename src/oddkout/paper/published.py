@@ -6,8 +6,9 @@ the paper calls OKO, and k = 1 in its ablations, has the odd-class head.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from oddkout.metrics.catalogue import METRICS, Metric
 from oddkout.paper.settings import DISTRIBUTIONS, TITLES
 
 # Columns of all tables: each data set, first uniform, then heavy-tailed.
@@ -24,6 +25,7 @@ class PublishedTable:
         label: Its label in the paper's source.
         metric: The metric, as ``evaluate`` names it; its mean over all sizes is shown.
         rows: The numbers of every variant, column by column; shares, not per cent.
+        digits: Decimals that the paper prints.
     """
 
     name: str
@@ -31,6 +33,12 @@ class PublishedTable:
     label: str
     metric: str
     rows: dict[str, tuple[float, ...]]
+    digits: int = 3
+
+    @property
+    def printed_metric(self) -> Metric:
+        """The metric, written with as many decimals as the paper prints."""
+        return replace(METRICS[self.metric], digits=self.digits)
 
     def value(self, variant: str, data: str, distribution: str) -> float | None:
         """A number of the paper; none where it has none.
@@ -61,6 +69,7 @@ ACCURACY = PublishedTable(
     title="Accuracy, averaged over sizes",
     label="tab:generalization",
     metric="accuracy",
+    digits=2,
     rows={
         "vanilla": _per_cent(92.34, 78.21, 81.05, 68.16, 55.84, 30.24, 32.72, 2.68),
         "vanilla+ls": _per_cent(91.84, 77.38, 81.10, 66.46, 55.06, 27.16, 31.20, 2.62),

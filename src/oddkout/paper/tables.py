@@ -1,11 +1,12 @@
 """The paper's tables, filled with our numbers beside the paper's."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from oddkout.checks import Number
 from oddkout.comparing.comparison import Interval
 from oddkout.fitting.methods import METHODS
+from oddkout.metrics.catalogue import Metric
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.published import PublishedTable
@@ -165,27 +166,31 @@ def _sizes_sentence(evidence: Evidence, table: PublishedTable, data: str) -> str
 
 def _texts(cell: PaperCell, table: PublishedTable) -> list[str]:
     """Our number, the paper's, and the difference."""
-    scale, digits = (100, 2) if table.metric == "accuracy" else (1, 3)
+    metric = table.printed_metric
     if cell.ours is not None:
-        ours = shown(cell.ours, scale=scale, digits=digits)
+        ours = written_mean(cell.ours, metric)
     else:
         ours = f"{len(cell.sizes)} of {len(cell.column_sizes)} sizes" if cell.sizes else "no runs"
-    paper = "" if cell.paper is None else f"{scale * cell.paper:.{digits}f}"
+    paper = "" if cell.paper is None else metric.written(cell.paper)
     difference = cell.difference
-    return [ours, paper, "" if difference is None else f"{scale * difference:+.{digits}f}"]
+    return [ours, paper, "" if difference is None else metric.written(difference, sign="+")]
 
 
-def shown(found: Interval | None, *, scale: Number = 1, digits: int = 3, sign: str = "") -> str:
-    """A mean with half the width of its interval; without, where there is one seed.
+def written_mean(interval: Interval | None, metric: Metric, *, sign: str = "") -> str:
+    """A mean ± half the width of its interval; the mean alone if there is only one seed.
 
     Args:
-        found: The mean, if any.
-        scale: What it is multiplied by.
-        digits: Digits after the point.
-        sign: ``"+"`` shows the sign of a positive one, too.
+        interval: The mean and its interval; none without runs.
+        metric: How its values are written.
+        sign: ``"+"`` to write the sign of a positive mean, too.
+
+    Example:
+        >>> from oddkout.metrics.catalogue import METRICS
+        >>> written_mean(Interval(0.8764, 0.8664, 0.8864), METRICS["accuracy"])
+        '87.6 ± 1.0'
     """
-    if found is None:
+    if interval is None:
         return "no runs"
-    text = f"{scale * found.mean:{sign}.{digits}f}"
-    half = scale * (found.high - found.low) / 2
-    return f"{text} ± {half:.{digits}f}" if half == half else text
+    mean = metric.written(interval.mean, sign=sign)
+    half = (interval.high - interval.low) / 2
+    return mean if math.isnan(half) else f"{mean} ± {metric.written(half)}"
