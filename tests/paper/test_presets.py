@@ -96,7 +96,7 @@ def test_a_temperature_is_fitted_only_where_there_are_folds(name):
         "FashionMNIST, uniform, 10 per class",
     }
     assert all(preset.config(setting, "bb+ts-fit").folds == 5 for setting in fitted)
-    with pytest.raises(ValueError, match=r"bb\+ts-fit is fitted where there are folds, with 10"):
+    with pytest.raises(ValueError, match=r"bb\+ts-fit needs the sizes that have folds, 10"):
         preset_named(name, sizes=[50], datasets=["mnist"], variants=["bb+ts-fit"])
     for folds in (0, 3):
         other = replace(made_up(TEN_SHOT, "bb+ts-fit").config, folds=folds)

@@ -125,7 +125,7 @@ def test_a_broken_line_is_named(tmp_path):
     merge_lines(tmp_path, [made_up(TEN_SHOT, "oko")])
     file = tmp_path / "runs-mnist.jsonl"
     file.write_text(file.read_text() + '{"format": 1}\n')
-    with pytest.raises(ValueError, match=r"runs-mnist.jsonl, line 2 is no run"):
+    with pytest.raises(ValueError, match=r"runs-mnist.jsonl, line 2 must be a run"):
         read_lines(tmp_path)
 
 
@@ -146,7 +146,7 @@ def test_the_command_goes_from_runs_to_results_and_again_without_runs(tmp_path, 
     folder = tmp_path / "runs" / "reproduction-smoke"
     assert (folder / "figure-3.png").is_file()
     page = (folder / "results.md").read_text()  # which knows what the grid did not do
-    assert "from the runs it was given" in page
+    assert "from its runs" in page
     assert "no temperature is fitted" in page
     written = (tmp_path / "RESULTS.md").read_bytes()
     assert len(read_lines(tmp_path / "results")) == 3
