@@ -1,4 +1,4 @@
-"""Runs of the paper's grid that nobody performed, with chosen metrics."""
+"""Runs of the paper's grid with chosen metrics, for tests; nobody performed them."""
 
 from dataclasses import replace
 
@@ -16,17 +16,17 @@ DEFAULTS = {"accuracy": 0.8, "ece": 0.05, "nll": 0.6, "entropy": 0.5, "entropy_g
 
 
 def made_up(setting, variant, *, seed=0, rate=0.2, nll=1.0, predictions=False, **metrics):
-    """A run of the paper's grid with chosen metrics, as though it had been performed."""
-    found = {name: {"value": value} for name, value in (DEFAULTS | metrics).items()}
-    found["ece"]["null"] = {"mean": 0.01, "high": 0.02, "p_value": 0.5}
+    """A run of the paper's grid with chosen metrics."""
+    measured = {name: {"value": value} for name, value in (DEFAULTS | metrics).items()}
+    measured["ece"]["null"] = {"mean": 0.01, "high": 0.02, "p_value": 0.5}
     config = replace(PRESETS["paper"].config(setting, variant), learning_rate=rate, seed=seed)
     run = Run(
         config=config,
         classes=KNOWN[setting.data].classes,
         temperature=1.5,
         out_of_fold={"nll": nll, "accuracy": 0.8} if config.folds else {},
-        as_trained=found,
-        tempered=found,
+        as_trained=measured,
+        tempered=measured,
         seconds={"train": 10.0, "folds": 10.0 * config.folds, "evaluate": 2.0},
         versions={"torch": "2.13.0"},
     )
@@ -48,5 +48,5 @@ def evidence_of(*groups):
     return Evidence([run for group in groups for run in group], PRESETS["paper"])
 
 
-def finding_on(name, evidence):
-    return next(item.finding for item in judged(evidence) if item.claim.name == name)
+def outcome_of(name, evidence):
+    return next(item.outcome for item in judged(evidence) if item.claim.name == name)

@@ -1,30 +1,26 @@
-"""Presets and variants: the grids of the paper, told by their configs alone."""
+"""Presets: the grids of the paper."""
 
 from collections import Counter
 from dataclasses import replace
-from statistics import fmean
 
 import pytest
-import torch
 from made_up import TEN_SHOT, made_up
 
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.grid import jobs_of
 from oddkout.comparing.run import Run
-from oddkout.fitting.methods import METHODS, Objective
+from oddkout.fitting.methods import METHODS
 from oddkout.paper.evidence import Evidence
-from oddkout.paper.lines import merge_lines
 from oddkout.paper.presets import FEW_SHOT_SIZES, PRESETS, preset_named
 from oddkout.paper.published import (
     COLUMNS,
 )
 from oddkout.paper.reproduce import final_configs, planned, planned_counts, tuning_configs
-from oddkout.paper.results import results_markdown
 from oddkout.paper.settings import SIZES, Setting, paper_sizes
-from oddkout.paper.variants import VARIANTS, expected_distinct, variant_of
+from oddkout.paper.variants import variant_of
 
 
-def test_the_few_shot_preset_is_the_grid_that_was_asked_for():
+def test_the_few_shot_preset_has_the_settings_methods_and_seeds_of_its_description():
     preset = PRESETS["few-shot"]
     assert preset.datasets == ("mnist", "fashion_mnist")
     assert preset.distributions == ("uniform", "heavy-tailed")
@@ -41,8 +37,8 @@ def test_the_few_shot_preset_is_the_grid_that_was_asked_for():
 def test_the_paper_preset_covers_the_protocol_of_the_paper():
     preset = PRESETS["paper"]
     sizes = {"mnist": 9, "fashion_mnist": 9, "cifar10": 6, "cifar100": 3}
-    found = Counter((setting.data, setting.distribution) for setting in preset.settings)
-    assert found == {(data, dist): sizes[data] for data, dist in COLUMNS}
+    sizes_per_column = Counter((setting.data, setting.distribution) for setting in preset.settings)
+    assert sizes_per_column == {(data, dist): sizes[data] for data, dist in COLUMNS}
     assert paper_sizes("mnist") == (10, 20, 30, 40, 50, 100, 500, 1000, 2000)
     models = {setting.data: preset.config(setting, "oko").model for setting in preset.settings}
     assert models["cifar10"] == "resnet18"
@@ -58,33 +54,10 @@ def test_the_paper_preset_covers_the_protocol_of_the_paper():
 def test_the_cifar_preset_has_one_setting_of_each_with_narrow_resnets():
     preset = PRESETS["cifar"]
     configs = [preset.config(setting, "oko") for setting in preset.settings]
-    found = [(config.model, config.train_examples, config.updates) for config in configs]
-    assert found == [("resnet18-narrow", 500, 200), ("resnet34-narrow", 5000, 100)]
+    budgets = [(config.model, config.train_examples, config.updates) for config in configs]
+    assert budgets == [("resnet18-narrow", 500, 200), ("resnet34-narrow", 5000, 100)]
     evidence = Evidence([Run(config=replace(configs[0], learning_rate=0.1))], PRESETS["paper"])
     assert evidence.others == 1, "narrow networks are no evidence on the paper's"
-
-
-def test_narrow_runs_have_a_section_of_their_own(tmp_path):
-    setting, preset = PRESETS["cifar"].settings[0], PRESETS["cifar"]
-    runs = [
-        replace(
-            made_up(setting, variant, seed=seed, accuracy=accuracy),
-            config=replace(preset.config(setting, variant), learning_rate=0.1, seed=seed),
-            out_of_fold={},
-        )
-        for variant, accuracy in (("oko", 0.4), ("bb+ls", 0.35))
-        for seed in range(3)
-    ]
-    fitted = made_up(setting, "bb+ts-fit")
-    fitted = replace(fitted, config=replace(preset.config(setting, "bb+ts-fit"), learning_rate=0.1))
-    merge_lines(tmp_path, [*runs, fitted, made_up(TEN_SHOT, "oko")])
-    text = results_markdown(tmp_path)
-    assert "1 runs, 0 failed; 0 runs of other recipes" in text
-    section = text[text.index("## CIFAR with narrow ResNets") : text.index("## Claims")]
-    assert "| OKO | 3 | 40.0 ± 0.0 |" in section
-    assert "| BB + LS | +5.0 ± 0.0 * |" in section
-    assert "tempered" not in section
-    assert "MNIST" not in section
 
 
 @pytest.mark.parametrize("name", ["smoke", "few-shot", "paper"])
@@ -96,7 +69,7 @@ def test_a_temperature_is_fitted_only_where_there_are_folds(name):
         "FashionMNIST, uniform, 10 per class",
     }
     assert all(preset.config(setting, "bb+ts-fit").folds == 5 for setting in fitted)
-    with pytest.raises(ValueError, match=r"bb\+ts-fit is fitted where there are folds, with 10"):
+    with pytest.raises(ValueError, match=r"bb\+ts-fit needs the sizes that have folds, 10"):
         preset_named(name, sizes=[50], datasets=["mnist"], variants=["bb+ts-fit"])
     for folds in (0, 3):
         other = replace(made_up(TEN_SHOT, "bb+ts-fit").config, folds=folds)
@@ -118,39 +91,7 @@ def test_a_few_shot_run_is_the_run_that_compare_makes():
     assert by_preset.id == by_compare.id
 
 
-def test_every_variant_is_told_by_its_config_alone():
-    for setting in (TEN_SHOT, Setting("cifar100", "heavy-tailed", 40)):
-        for name in VARIANTS:
-            assert variant_of(PRESETS["paper"].config(setting, name)) == name
-    odd = RunConfig(data="mnist", method="oko", k=4)
-    assert variant_of(odd) == "oko (k=4, head=none, pool layout)"
-
-
-@pytest.mark.parametrize("distribution", ["uniform", "heavy-tailed"])
-def test_the_expected_number_of_distinct_examples_is_what_sets_hold(distribution):
-    setting = Setting("mnist", distribution, 20)
-    counts = [round(size) for size in setting.class_sizes]
-    assert abs(sum(counts) - setting.examples) <= len(counts) / 2
-    labels = torch.cat([torch.full((count,), row) for row, count in enumerate(counts)])
-    objective = Objective(
-        METHODS["oko"], labels, classes=10, examples=1, sets=64, layout="paper", seed=0
-    )
-    seen = [len(objective.draw(update)[0]) for update in range(300)]
-    assert fmean(seen) == pytest.approx(expected_distinct(setting, k=1, sets=64), abs=1)
-
-
-@pytest.mark.parametrize("setting", [TEN_SHOT, Setting("fashion_mnist", "heavy-tailed", 1000)])
-def test_the_papers_recipe_forwards_as_many_examples_as_all_others(setting):
-    own = PRESETS["paper"].config(setting, "oko-paper")
-    other = PRESETS["paper"].config(setting, "oko")
-    assert own.layout == "paper"
-    assert (own.sets, own.clip_value, own.clip_norm) == (64, 1.0, None)
-    assert (own.head_weight, own.head_until, own.dropout) == (1.0, 0.0, 0.0)
-    forwarded = own.updates * expected_distinct(setting, k=1, sets=64)
-    assert forwarded == pytest.approx(other.updates * other.examples, rel=0.02)
-
-
-def test_the_papers_recipe_chooses_from_rates_of_its_own():
+def test_the_papers_recipe_chooses_from_its_own_rates():
     preset = preset_named("few-shot", variants=["oko", "oko-paper"], sizes=[10])
     tried = {variant_of(config): set() for config in tuning_configs(preset)}
     for config in tuning_configs(preset):
@@ -159,7 +100,7 @@ def test_the_papers_recipe_chooses_from_rates_of_its_own():
     assert {config.learning_rate for config in final_configs(preset, {"oko": 0.2})} == {0.2, 0.025}
 
 
-def test_what_a_grid_does_not_know_is_refused_by_name():
+def test_unknown_names_in_a_grid_are_refused():
     with pytest.raises(ValueError, match=r"method must be one of .* got 'okay'"):
         preset_named("smoke", variants=["okay"])
     with pytest.raises(ValueError, match="dataset must be one of"):

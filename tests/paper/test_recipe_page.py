@@ -23,7 +23,9 @@ def benchmark_named(monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "count"), [("recipe", 3), ("temperature", 1), ("lead", 3)])
-def test_the_page_shows_what_the_lines_say(benchmark_named, capsys, monkeypatch, name, count):
+def test_the_tables_of_the_page_follow_from_the_recorded_lines(
+    benchmark_named, capsys, monkeypatch, name, count
+):
     if name == "lead":
         pytest.importorskip("sklearn")
     monkeypatch.setattr(sys, "argv", [name, "--markdown"])
@@ -35,7 +37,7 @@ def test_the_page_shows_what_the_lines_say(benchmark_named, capsys, monkeypatch,
         assert table in page
 
 
-def test_what_has_a_line_is_not_performed_again(benchmark_named, tmp_path):
+def test_a_recorded_line_is_not_performed_again(benchmark_named, tmp_path):
     lines = benchmark_named("lines")
     file, performed = tmp_path / "lines.jsonl", []
 

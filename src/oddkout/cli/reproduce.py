@@ -120,7 +120,7 @@ def reproduce_paper(
     if is_json:
         print(json.dumps(reproduction_json(evidence)))
     else:
-        verdicts = Counter(item.finding.verdict for item in judged(evidence))
+        verdicts = Counter(item.outcome.verdict for item in judged(evidence))
         print(f"{len(evidence.trained)} runs, {len(evidence.failed)} failed: {folder}/results.md")
         print("claims: " + ", ".join(f"{count} {name}" for name, count in verdicts.items()))
         for name, reason in absent.items():

@@ -1,1 +1,1 @@
-"""Everything that serves the paper alone: theory, claims, published numbers, presets, results."""
+"""Code that serves only the paper: theory, claims, published numbers, presets, results."""

@@ -1,4 +1,4 @@
-"""What runs cost in CPU-seconds: told from finished runs, or from a short measurement."""
+"""The cost of runs in CPU-seconds, estimated from finished runs or from a short measurement."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,18 +18,15 @@ from oddkout.fitting.training import Trained, predict_logits
 _SHAPES = {"cifar10": (3, 32, 32), "cifar100": (3, 32, 32), "digits": (1, 8, 8)}
 _TEST_EXAMPLES = {"digits": 450}
 
-# Two evaluations of 10,000 predictions with 200 replicates, as ``perform`` makes them.
+# A run evaluates 10,000 predictions twice, with 200 replicates.
 _EVALUATION_SECONDS = 1.5
 
 
 def spent_seconds(runs: Iterable[Run]) -> float:
-    """CPU-seconds of finished runs; what trained once is counted once.
+    """CPU-seconds of finished runs; a training that several runs share counts once.
 
-    Runs of an older version know only how long they took; each had one thread, so that this is at
-    least what they cost.
-
-    Args:
-        runs: The runs.
+    Runs of older versions recorded elapsed time only. Each used one thread, so their elapsed time
+    is an upper bound of their CPU-seconds.
     """
     trained: dict[RunConfig, float] = {}
     for run in runs:
@@ -39,15 +36,15 @@ def spent_seconds(runs: Iterable[Run]) -> float:
 
 
 def extrapolated_seconds(runs: Sequence[Run], plan: Mapping[RunConfig, int]) -> float | None:
-    """CPU-seconds that other runs would take, from what finished ones took; none without any.
+    """CPU-seconds of planned runs, extrapolated from finished ones; none without finished ones.
 
-    So much per update, so much per example trained on, folds included, and so much per run for the
-    predictions of the test part and their evaluation: the least squares that are not negative. Runs
-    of an older version, which do not know their CPU-seconds, have no say.
+    Non-negative least squares fits a cost per update, a cost per training example (folds included),
+    and a cost per run for predicting and evaluating the test set. Runs of older versions did not
+    record CPU-seconds and are ignored.
 
     Args:
-        runs: Finished runs, of the same network.
-        plan: The others, each with how many there are that differ only in seed and rate.
+        runs: Finished runs of the same network.
+        plan: Configs of the planned runs, each with the number of its seeds and learning rates.
     """
     from scipy.optimize import nnls
 
@@ -61,18 +58,14 @@ def extrapolated_seconds(runs: Sequence[Run], plan: Mapping[RunConfig, int]) -> 
 
 
 def estimated_seconds(configs: Sequence[RunConfig]) -> float:
-    """CPU-seconds that runs will take, from a few updates of each network on random images.
-
-    Args:
-        configs: The runs.
-    """
+    """CPU-seconds of runs, estimated by timing a few updates of each network on random images."""
     speed = lru_cache(_measured)
     total = 0.0
     for job in jobs_of(configs):
         config = job[0]
         shape = _SHAPES.get(config.data, (1, 28, 28))
         classes = len(KNOWN[config.data].classes)
-        # Batches of 20 cost more per example than others, which hardly differ.
+        # Batches of 20 cost more per example; the cost of larger ones hardly depends on their size.
         training, predicting = speed(
             config.model, shape, classes, 20 if config.examples < 40 else 60
         )
@@ -83,20 +76,20 @@ def estimated_seconds(configs: Sequence[RunConfig]) -> float:
 
 
 def _amounts(config: RunConfig) -> tuple[int, int, int]:
-    """What a run pays for: its updates, the examples in them, and itself."""
+    """The amounts that determine the cost: updates, training examples, and one run."""
     examples = _trained_on(config)
     return examples // config.examples, examples, 1
 
 
 def _trained_on(config: RunConfig) -> int:
-    """Examples that a run trains on; each of n folds passes over the others, (n - 1) / n of all."""
+    """Training examples that a run forwards; n folds cost n - 1 trainings in addition."""
     return config.updates * config.examples * max(config.folds, 1)
 
 
 def _measured(
     model: str, shape: tuple[int, ...], classes: int, examples: int
 ) -> tuple[float, float]:
-    """CPU-seconds of training and of predicting an example, on one thread."""
+    """CPU-seconds per example for training and for predicting, on one thread."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -112,7 +105,7 @@ def _measured(
             return time.process_time() - began, result
 
         few, more = (1, 2) if model.startswith("resnet") else (5, 20)
-        trained(1)  # the first one pays for more than itself
+        trained(1)  # warm up
         short, _ = trained(few)
         long, classifier = trained(more)
         began = time.process_time()

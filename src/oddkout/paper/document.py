@@ -1,4 +1,4 @@
-"""Documents of headings, paragraphs and tables: one content as Markdown, LaTeX and HTML."""
+"""Documents of headings, paragraphs and tables, as Markdown, LaTeX and HTML."""
 
 import re
 from collections.abc import Sequence
@@ -8,18 +8,15 @@ from html import escape
 
 @dataclass(frozen=True, kw_only=True)
 class TextTable:
-    """A table of finished texts.
-
-    Attributes:
-        header: Titles of the columns.
-        rows: The rows, each as long as the header.
-    """
+    """A table whose cells are text; every row is as long as the header."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
 
     def __post_init__(self) -> None:
-        assert all(len(row) == len(self.header) for row in self.rows), "every row has all columns"
+        assert all(len(row) == len(self.header) for row in self.rows), (
+            "every row must have all columns"
+        )
 
     def markdown(self) -> str:
         """The table in Markdown."""
@@ -29,7 +26,7 @@ class TextTable:
         )
 
     def latex(self) -> str:
-        """The table in LaTeX, for the package ``booktabs``."""
+        """The table in LaTeX; it needs the package ``booktabs``."""
         columns = "l" * len(self.header)
         header, *rows = (
             f"{' & '.join(map(_latex, line))} \\\\" for line in [self.header, *self.rows]
@@ -59,7 +56,7 @@ class Heading:
 
 @dataclass
 class Document:
-    """Parts in order: headings, paragraphs, in which backticks enclose code, and tables.
+    """Headings, paragraphs and tables in order; backticks in a paragraph enclose code.
 
     Example:
         >>> document = Document()
@@ -77,47 +74,43 @@ class Document:
     parts: list[Heading | str | TextTable] = field(default_factory=list)
 
     def add(self, *parts: Heading | str | TextTable) -> None:
-        """Add parts at the end.
-
-        Args:
-            *parts: The parts.
-        """
+        """Add parts at the end."""
         self.parts.extend(parts)
 
     def markdown(self) -> str:
         """The document in Markdown."""
-        shown = []
+        rendered = []
         for part in self.parts:
             if isinstance(part, Heading):
-                shown.append(f"{'#' * part.level} {part.text}")
+                rendered.append(f"{'#' * part.level} {part.text}")
             else:
-                shown.append(part if isinstance(part, str) else part.markdown())
-        return "\n\n".join(shown) + "\n"
+                rendered.append(part if isinstance(part, str) else part.markdown())
+        return "\n\n".join(rendered) + "\n"
 
     def latex(self) -> str:
         """The body of the document in LaTeX."""
         commands = {1: "section", 2: "subsection", 3: "subsubsection"}
-        shown = []
+        rendered = []
         for part in self.parts:
             if isinstance(part, Heading):
-                shown.append(f"\\{commands[part.level]}{{{_latex(part.text)}}}")
+                rendered.append(f"\\{commands[part.level]}{{{_latex(part.text)}}}")
             elif isinstance(part, str):
-                shown.append(_code(_latex(part), r"\\texttt{\1}"))
+                rendered.append(_code(_latex(part), r"\\texttt{\1}"))
             else:
-                shown.append(part.latex())
-        return "\n\n".join(shown) + "\n"
+                rendered.append(part.latex())
+        return "\n\n".join(rendered) + "\n"
 
     def html(self) -> str:
         """The document as a section of an HTML page."""
-        shown = []
+        rendered = []
         for part in self.parts:
             if isinstance(part, Heading):
-                shown.append(f"<h{part.level}>{escape(part.text)}</h{part.level}>")
+                rendered.append(f"<h{part.level}>{escape(part.text)}</h{part.level}>")
             elif isinstance(part, str):
-                shown.append("<p>" + _code(escape(part), r"<code>\1</code>") + "</p>")
+                rendered.append("<p>" + _code(escape(part), r"<code>\1</code>") + "</p>")
             else:
-                shown.append(part.html())
-        return "<section>\n" + "\n".join(shown) + "\n</section>\n"
+                rendered.append(part.html())
+        return "<section>\n" + "\n".join(rendered) + "\n</section>\n"
 
 
 _LATEX = {
@@ -139,10 +132,10 @@ _LATEX = {
 
 
 def _latex(text: str) -> str:
-    """Text as LaTeX wants it."""
+    """Text with LaTeX's special characters escaped."""
     return "".join(_LATEX.get(character, character) for character in text)
 
 
 def _code(text: str, template: str) -> str:
-    """Escaped text with its code marked up."""
+    """Escaped text, with the parts between backticks marked up as code."""
     return re.sub("`([^`]*)`", template, text)

@@ -1,27 +1,28 @@
-"""The section on tables: the estimator against scikit-learn, from lines of ``tables.jsonl``."""
+"""The benchmark of the estimator against scikit-learn, from the lines of ``tables.jsonl``."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 from oddkout.comparing.comparison import t_interval
+from oddkout.metrics.catalogue import METRICS
 from oddkout.paper.document import Document, Heading, TextTable
-from oddkout.paper.tables import shown
+from oddkout.paper.tables import written_mean
 
-_METRICS = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "nll": "NLL",
-    "ece": "ECE",
-}
+# All as shares with three decimals, so that the columns of one table can be compared.
+_COLUMNS = [
+    replace(METRICS[name], scale=1, unit="", digits=3)
+    for name in ("accuracy", "balanced_accuracy", "nll", "ece")
+]
 _NULL = "ece of a calibrated model"
 
 
 def estimator_benchmark(lines: Iterable[Mapping[str, Any]]) -> Document:
-    """One table of data sets and models, each number the mean over its folds.
+    """One table of data sets and models; each number is a mean over folds.
 
     Args:
-        lines: One line for each data set, model and fold, with its ``metrics``; others are left
-            out.
+        lines: One per data set, model and fold, with its ``metrics``; other lines are ignored.
     """
     groups: dict[tuple[str, str], dict[int, Mapping[str, float]]] = {}
     for line in lines:
@@ -30,23 +31,44 @@ def estimator_benchmark(lines: Iterable[Mapping[str, Any]]) -> Document:
     document = Document()
     document.add(Heading("Tables: the estimator against scikit-learn"))
     if not groups:
-        document.add("No lines yet.")
+        document.add("No results yet.")
         return document
     rows = []
     for (data, model), folds in groups.items():
         row = [data, model, str(len(folds))]
-        for metric in _METRICS:
-            values = [found[metric] for _, found in sorted(folds.items()) if metric in found]
-            text = shown(t_interval(values)) if values else ""
-            nulls = [found[_NULL] for found in folds.values() if _NULL in found]
-            if metric == "ece" and nulls:
-                text += f" ({sum(nulls) / len(nulls):.3f})"
+        for metric in _COLUMNS:
+            values = [
+                measured[metric.name]
+                for _, measured in sorted(folds.items())
+                if metric.name in measured
+            ]
+            text = written_mean(t_interval(values), metric) if values else ""
+            nulls = [measured[_NULL] for measured in folds.values() if _NULL in measured]
+            if metric.name == "ece" and nulls:
+                text += f" ({metric.written(sum(nulls) / len(nulls))})"
             row.append(text)
         rows.append(row)
     document.add(
-        "Means over folds ± half of their 95 % interval (training parts overlap, so that it is "
-        "somewhat too narrow); in brackets the ECE that a perfectly calibrated model would score. "
-        "Written by `benchmarks/tables.py`.",
-        TextTable(header=["data", "model", "folds", *_METRICS.values()], rows=rows),
+        "Means over folds ± half the width of their 95 % confidence interval. Training parts of "
+        "the folds overlap, so the intervals are somewhat too narrow. In brackets: the ECE "
+        "expected of a perfectly calibrated model. "
+        f"{_wins(groups)}Written by `benchmarks/tables.py`.",
+        TextTable(
+            header=["data", "model", "folds", *(metric.head for metric in _COLUMNS)], rows=rows
+        ),
     )
     return document
+
+
+def _wins(groups: Mapping[tuple[str, str], Mapping[int, Mapping[str, float]]]) -> str:
+    """On how many data sets OKO has a lower mean NLL than scikit-learn's network, in words."""
+    means = {
+        key: fmean(measured["nll"] for measured in folds.values())
+        for key, folds in groups.items()
+        if all("nll" in measured for measured in folds.values())
+    }
+    both = [data for data, model in means if model == "OddKOut" and (data, "MLP") in means]
+    if not both:
+        return ""
+    won = sum(means[data, "OddKOut"] < means[data, "MLP"] for data in both)
+    return f"OddKOut has a lower mean NLL than MLP on {won} of {len(both)} data sets. "

@@ -1,5 +1,6 @@
-"""Evidence: the runs of a grid by setting and variant, as tables and claims ask for them."""
+"""Evidence: the runs of a grid, grouped by setting and variant for tables and claims."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,40 +15,41 @@ from oddkout.paper.presets import Preset
 from oddkout.paper.settings import Distribution, Setting, setting_of
 from oddkout.paper.variants import VARIANTS, variant_of
 
-# One number of a run; none where it has no such number.
+# One number of a run; none if the run does not have it.
 Measure = Callable[[Run], float | None]
 
 
 def measure(metric: str, *, is_tempered: bool = False) -> Measure:
-    """A metric of the test part, as a function of a run.
+    """A function that reads a test metric from a run.
 
     Args:
-        metric: Its name, as ``evaluate`` has it.
-        is_tempered: Whether with the out-of-fold temperature; none for a run without folds.
+        metric: A name from the table of metrics.
+        is_tempered: Whether to read it after the out-of-fold temperature was applied; a run
+            without folds has no such number.
     """
 
     def value(run: Run) -> float | None:
         if is_tempered and not run.out_of_fold:
             return None
-        found = run.value(metric, is_tempered=is_tempered)
-        return None if found != found else found
+        number = run.value(metric, is_tempered=is_tempered)
+        return None if math.isnan(number) else number
 
     return value
 
 
 class Evidence:
-    """Runs with the chosen learning rates, made with the recipe of a preset.
+    """The runs that were made with the recipe of a preset, at the chosen learning rates.
 
     Args:
-        runs: All runs there are; those of other recipes are left out and counted.
-        preset: The grid that says what the recipe of each setting and variant is.
+        runs: All runs; those with other recipes are left out and counted in ``others``.
+        preset: Defines the recipe of each setting and variant.
     """
 
     def __init__(self, runs: Iterable[Run], preset: Preset) -> None:
         self.preset = preset
         self.failed: list[Run] = []
         self.others = 0
-        self.trained: list[Run] = []  # whatever their rate: this is what the grid has cost
+        self.trained: list[Run] = []  # at any learning rate: the cost of the grid counts them all
         groups: dict[tuple[Setting, str], list[Run]] = {}
         for run in runs:
             setting, variant = setting_of(run.config), variant_of(run.config)
@@ -58,7 +60,8 @@ class Evidence:
             else:
                 self.trained.append(run)
                 if run.config.folds != preset.config(setting, variant).folds:
-                    run = replace(run, out_of_fold={})  # its temperature is another estimate
+                    # Another number of folds gives another estimate of the temperature.
+                    run = replace(run, out_of_fold={})
                 groups.setdefault((setting, variant), []).append(run)
         self.rates = {
             variant: chosen_rate(
@@ -80,26 +83,15 @@ class Evidence:
     @cached_property
     def variants(self) -> list[str]:
         """All variants with runs, in the order of the table of variants."""
-        found = {variant for _, variant in self._runs}
-        return [name for name in VARIANTS if name in found]
+        present = {variant for _, variant in self._runs}
+        return [name for name in VARIANTS if name in present]
 
     def runs(self, setting: Setting, variant: str) -> list[Run]:
-        """The runs of a variant in a setting, by seed; none if there are none.
-
-        Args:
-            setting: The setting.
-            variant: The variant.
-        """
+        """The runs of a variant in a setting, ordered by seed."""
         return self._runs.get((setting, variant), [])
 
     def sizes(self, data: str, distribution: Distribution, *variants: str) -> list[int]:
-        """Examples per class for which all given variants have runs.
-
-        Args:
-            data: The data set.
-            distribution: The distribution of classes.
-            *variants: The variants.
-        """
+        """The numbers of examples per class for which all given variants have runs."""
         return [
             setting.per_class
             for setting in self.settings
@@ -107,17 +99,13 @@ class Evidence:
             and all(self.runs(setting, variant) for variant in variants)
         ]
 
-    def by_seed(self, settings: Sequence[Setting], variant: str, of: Measure) -> dict[int, float]:
-        """A number averaged over settings, seed by seed, for the seeds that all of them have.
-
-        Args:
-            settings: The settings.
-            variant: The variant.
-            of: The number.
-        """
+    def by_seed(
+        self, settings: Sequence[Setting], variant: str, value_of: Measure
+    ) -> dict[int, float]:
+        """A number averaged over settings, for each seed that all settings have."""
         tables = [
             {run.config.seed: value for run in self.runs(setting, variant)
-             if (value := of(run)) is not None}
+             if (value := value_of(run)) is not None}
             for setting in settings
         ]  # fmt: skip
         if not tables:
@@ -125,36 +113,33 @@ class Evidence:
         seeds = set.intersection(*(set(table) for table in tables))
         return {seed: fmean(table[seed] for table in tables) for seed in sorted(seeds)}
 
-    def mean(self, settings: Sequence[Setting], variant: str, of: Measure) -> Interval | None:
-        """Its mean over seeds with a 95 % interval; none without runs.
-
-        Args:
-            settings: The settings.
-            variant: The variant.
-            of: The number.
-        """
-        values = self.by_seed(settings, variant, of)
+    def mean(self, settings: Sequence[Setting], variant: str, value_of: Measure) -> Interval | None:
+        """A mean over seeds with its 95 % confidence interval; none without runs."""
+        values = self.by_seed(settings, variant, value_of)
         return t_interval(list(values.values())) if values else None
 
-    def lead(
+    def difference(
         self,
         settings: Sequence[Setting],
         first: str,
         second: str,
-        of: Measure,
+        value_of: Measure,
         *,
         comparisons: int = 1,
     ) -> Interval | None:
-        """First minus second, averaged over settings and paired by seed; none without pairs.
+        """First variant minus second, averaged over settings and paired by seed.
 
         Args:
-            settings: The settings.
+            settings: The settings to average over.
             first: A variant.
-            second: Another.
-            of: The number.
-            comparisons: Number of leads whose intervals are to hold at once.
+            second: Another variant.
+            value_of: The number to compare.
+            comparisons: Number of differences whose confidence intervals hold jointly.
+
+        Returns:
+            The mean difference with its confidence interval; none without a common seed.
         """
-        own, other = (self.by_seed(settings, name, of) for name in (first, second))
+        own, other = (self.by_seed(settings, name, value_of) for name in (first, second))
         seeds = sorted(own.keys() & other.keys())
         gaps = [own[seed] - other[seed] for seed in seeds]
         return t_interval(gaps, comparisons=comparisons) if gaps else None
@@ -162,36 +147,30 @@ class Evidence:
     def shared_settings(
         self, data: str, distribution: Distribution, *variants: str
     ) -> list[Setting]:
-        """The settings of a data set and distribution for which all given variants have runs.
-
-        Args:
-            data: The data set.
-            distribution: The distribution of classes.
-            *variants: The variants.
-        """
+        """The settings of a data set and distribution in which all given variants have runs."""
         sizes = self.sizes(data, distribution, *variants)
         return [Setting(data, distribution, size) for size in sizes]
 
 
 def _is_made_by(preset: Preset, setting: Setting, variant: str, config: RunConfig) -> bool:
-    """Whether a run has the recipe that the preset has for its setting and variant."""
+    """Whether a run follows the preset's recipe for its setting and variant."""
     if variant not in VARIANTS:
         return False
     usual = preset.config(setting, variant)
     if config.how.temperature == "fit" and config.folds != usual.folds:
-        return False  # what it is depends on them
+        return False  # the folds determine its temperature
     return _recipe(config) == _recipe(usual)
 
 
 def _recipe(config: RunConfig) -> RunConfig:
-    """What must agree for two runs to be of one recipe."""
+    """The part of a config that two runs with the same recipe share."""
     return replace(config, learning_rate=1, seed=0, folds=0)
 
 
 def _with_rate(runs: Sequence[Run], rate: Number) -> list[Run]:
-    """The runs with a rate, one a seed, by seed; with folds rather than without."""
-    found: dict[int, Run] = {}
+    """One run per seed at this learning rate, ordered by seed; runs with folds are preferred."""
+    chosen: dict[int, Run] = {}
     for run in sorted(runs, key=lambda run: (run.config.seed, -run.config.folds)):
         if run.config.learning_rate == rate:
-            found.setdefault(run.config.seed, run)
-    return list(found.values())
+            chosen.setdefault(run.config.seed, run)
+    return list(chosen.values())

@@ -1,4 +1,7 @@
-"""The paper's figures from runs, numbered as in the compiled paper; figure 6 is of the theory."""
+"""The paper's figures, drawn from runs and numbered as in the paper.
+
+Figure 6 belongs to the theory: see ``oddkout.paper.theory.figures``.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from oddkout.paper.evidence import Evidence
 from oddkout.paper.panels import (
     Panel,
-    Shown,
+    PanelData,
     by_size,
     entropy_panel,
     errors,
@@ -28,7 +31,7 @@ from oddkout.report.figures import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-else:  # matplotlib is imported by those who draw
+else:  # importing matplotlib is slow: only functions that draw do it
     Axes: TypeAlias = Any
     Figure: TypeAlias = Any
 
@@ -45,14 +48,14 @@ class PaperFigure:
     """A figure of the paper.
 
     Attributes:
-        name: Its number, as files are called.
-        title: What it shows.
-        variants: What is drawn.
-        panel: How one panel is drawn.
-        distributions: The rows of panels.
-        datasets: The columns of panels.
-        needs_predictions: Whether lines alone do not suffice.
-        is_split: Whether every variant has a panel of its own.
+        name: Its number, which is part of its file name.
+        title: Its caption.
+        variants: The variants to draw.
+        panel: Draws one panel.
+        distributions: Rows of panels.
+        datasets: Columns of panels.
+        needs_predictions: Whether it needs the predictions of the runs.
+        is_split: Whether every variant has its own panel.
     """
 
     name: str
@@ -66,19 +69,14 @@ class PaperFigure:
 
 
 def draw_paper_figure(figure: PaperFigure, evidence: Evidence) -> Figure | None:
-    """Draw a figure with the panels that there are runs for; none if there are none.
-
-    Args:
-        figure: The figure.
-        evidence: The runs, with predictions where it needs them.
-    """
+    """Draw the panels of a figure that have runs; return none if no panel has."""
     from matplotlib.figure import Figure as Canvas
 
     rows = [
-        shown
+        row
         for distribution in figure.distributions
         for data in figure.datasets
-        if (shown := _present(figure, evidence, data, distribution)).variants
+        if (row := _panel_data(figure, evidence, data, distribution)).variants
     ]
     if not rows:
         return None
@@ -91,13 +89,13 @@ def draw_paper_figure(figure: PaperFigure, evidence: Evidence) -> Figure | None:
     lines = -(-len(panels) // columns)
     canvas = Canvas(figsize=(max(3.4, 2.7 * columns), 2.5 * lines + 0.6))
     axes = canvas.subplots(lines, columns, squeeze=False)
-    for ax, shown in zip(axes.flat, panels, strict=False):
-        title = f"{TITLES[shown.data]}, {shown.distribution}"
+    for ax, panel_data in zip(axes.flat, panels, strict=False):
+        title = f"{TITLES[panel_data.data]}, {panel_data.distribution}"
         if figure.is_split:
-            title += f"\n{VARIANTS[shown.variants[0]].title}"
+            title += f"\n{VARIANTS[panel_data.variants[0]].title}"
         else:
-            _colour(ax, shown.variants, order=figure.variants)
-        figure.panel(shown, ax)
+            _colour(ax, panel_data.variants, order=figure.variants)
+        figure.panel(panel_data, ax)
         ax.set_title(title)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
@@ -107,11 +105,10 @@ def draw_paper_figure(figure: PaperFigure, evidence: Evidence) -> Figure | None:
 
 
 def save_paper_figures(evidence: Evidence, folder: Path) -> tuple[list[Path], dict[str, str]]:
-    """Write all figures as PNG and SVG; return where they are, and why others are not.
+    """Write all figures as PNG and SVG.
 
-    Args:
-        evidence: The runs, with predictions as far as there are any.
-        folder: Where to.
+    Returns:
+        The files written, and for each figure that could not be drawn, by name, the reason.
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths, absent = [], {}
@@ -120,38 +117,38 @@ def save_paper_figures(evidence: Evidence, folder: Path) -> tuple[list[Path], di
             drawn = draw_paper_figure(figure, evidence)
             if drawn is None:
                 needs = "runs with predictions" if figure.needs_predictions else "runs"
-                absent[figure.name] = f"there are no {needs} that it shows"
+                absent[figure.name] = f"it needs {needs}, and there are none"
                 continue
             for ending in ("png", "svg"):
                 paths.append(folder / f"figure-{figure.name}.{ending}")
                 drawn.savefig(paths[-1], metadata={"Date": None} if ending == "svg" else None)
-                drawn.set_layout_engine("none")  # it is laid out; doing so again costs most
+                drawn.set_layout_engine("none")  # keep the layout: computing it again is slow
     return paths, absent
 
 
-def _present(
+def _panel_data(
     figure: PaperFigure, evidence: Evidence, data: str, distribution: Distribution
-) -> Shown:
-    """What a panel can show: variants that have runs, with predictions if these are needed."""
-    whole = Shown(evidence, data, distribution, figure.variants)
-    found = [
+) -> PanelData:
+    """The data of a panel: variants with runs, and with predictions if the figure needs them."""
+    whole = PanelData(evidence, data, distribution, figure.variants)
+    variants = [
         variant
         for variant in figure.variants
         if any(
             run.logits is not None or not figure.needs_predictions for run in whole.runs(variant)
         )
     ]
-    return replace(whole, variants=found)
+    return replace(whole, variants=variants)
 
 
 def _colour(ax: Axes, variants: Sequence[str], *, order: Sequence[str]) -> None:
-    """Give a variant the colour of its place in the figure, whatever else is missing."""
+    """Give each variant the same colour in all panels, whichever variants a panel lacks."""
     import matplotlib as mpl
 
     styles = list(mpl.rcParams["axes.prop_cycle"])
     chosen = [styles[order.index(name) % len(styles)] for name in variants]
     ax.set_prop_cycle(
-        color=[found["color"] for found in chosen], marker=[found["marker"] for found in chosen]
+        color=[entry["color"] for entry in chosen], marker=[entry["marker"] for entry in chosen]
     )
 
 
@@ -181,7 +178,7 @@ PAPER_FIGURES = (
         name="2",
         title="Accuracy by number of training examples",
         variants=_METHODS,
-        panel=by_size("accuracy", "accuracy %", scale=100),
+        panel=by_size("accuracy"),
     ),
     PaperFigure(
         name="3",
@@ -193,7 +190,7 @@ PAPER_FIGURES = (
     ),
     PaperFigure(
         name="4",
-        title="Entropies of right and wrong predictions, heavy-tailed classes",
+        title="Entropies of correct and wrong predictions, heavy-tailed classes",
         variants=_ENTROPIES,
         panel=entropy_panel,
         distributions=("heavy-tailed",),
@@ -217,7 +214,7 @@ PAPER_FIGURES = (
     ),
     PaperFigure(
         name="8",
-        title="Entropies of right and wrong predictions, heavy-tailed classes",
+        title="Entropies of correct and wrong predictions, heavy-tailed classes",
         variants=_ENTROPIES,
         panel=entropy_panel,
         distributions=("heavy-tailed",),
@@ -227,7 +224,7 @@ PAPER_FIGURES = (
     ),
     PaperFigure(
         name="9",
-        title="Entropies of right and wrong predictions, uniform classes",
+        title="Entropies of correct and wrong predictions, uniform classes",
         variants=_ENTROPIES,
         panel=entropy_panel,
         distributions=("uniform",),
@@ -238,19 +235,19 @@ PAPER_FIGURES = (
         name="10",
         title="ECE by number of training examples",
         variants=_CALIBRATED,
-        panel=by_size("ece", "ECE"),
+        panel=by_size("ece"),
     ),
     PaperFigure(
         name="11",
         title="Accuracy for different k",
         variants=_ODD_CLASSES,
-        panel=by_size("accuracy", "accuracy %", scale=100),
+        panel=by_size("accuracy"),
     ),
     PaperFigure(
         name="12",
         title="ECE for different k",
         variants=_ODD_CLASSES,
-        panel=by_size("ece", "ECE"),
+        panel=by_size("ece"),
     ),
     PaperFigure(
         name="13",
@@ -262,13 +259,13 @@ PAPER_FIGURES = (
         name="14",
         title="Accuracy with hard and with soft targets",
         variants=_TARGETS,
-        panel=by_size("accuracy", "accuracy %", scale=100),
+        panel=by_size("accuracy"),
     ),
     PaperFigure(
         name="15",
         title="ECE with hard and with soft targets",
         variants=_TARGETS,
-        panel=by_size("ece", "ECE"),
+        panel=by_size("ece"),
     ),
     PaperFigure(
         name="16",

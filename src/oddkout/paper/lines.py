@@ -1,4 +1,4 @@
-"""Runs as lines of JSON, a file a data set: what is committed of them, without predictions."""
+"""Committed runs: one line of JSON each, one file per data set, without predictions."""
 
 import json
 import os
@@ -15,34 +15,29 @@ _FILES = "runs-*.jsonl"
 
 
 def read_lines(folder: str | Path) -> list[Run]:
-    """All runs of a folder of lines, in the order of their ids; none if there is no folder.
-
-    Args:
-        folder: The folder.
-    """
-    found: dict[str, Run] = {}
+    """All committed runs of a folder, ordered by id; none if the folder does not exist."""
+    runs: dict[str, Run] = {}
     for file in sorted(Path(folder).glob(_FILES)):
         for number, line in enumerate(file.read_text().splitlines(), start=1):
             try:
                 run = Run.from_dict(json.loads(line))
             except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(
-                    f"{file}, line {number} is no run that this version reads ({error}); restore "
-                    "the file or remove the line to perform its run again"
+                    f"{file}, line {number} must be a run that this version can read ({error}); "
+                    "restore the file, or remove the line to perform the run again"
                 ) from None
-            found[run.config.id] = run
-    return [found[name] for name in sorted(found)]
+            runs[run.config.id] = run
+    return [runs[name] for name in sorted(runs)]
 
 
 def merge_lines(folder: str | Path, runs: Iterable[Run]) -> list[Path]:
-    """Add runs to a folder of lines, each once, sorted; return the files that changed.
+    """Add runs, without their predictions, to a folder of committed runs.
 
-    A run that is there stays, unless it failed and the new one did not. Files are replaced as a
-    whole, so that a killed process leaves the old ones.
+    Every run is stored once, sorted by id. A stored run is replaced only if it failed and the new
+    one did not. Files are replaced as a whole, so a killed process leaves the old ones intact.
 
-    Args:
-        folder: The folder; made if there is none.
-        runs: The runs; their predictions are left out.
+    Returns:
+        The files that changed.
     """
     folder = Path(folder)
     known = {run.config.id: run for run in read_lines(folder)}
@@ -64,12 +59,12 @@ def merge_lines(folder: str | Path, runs: Iterable[Run]) -> list[Path]:
 
 
 class CommittedStore(RunStore):
-    """A folder of runs that also knows committed lines: what they hold is not performed again.
+    """A store of runs that includes committed ones, so that these are not performed again.
 
-    A run that was made with folds answers for the same without, which is a part of it.
+    A committed run with folds also counts as the same run without folds.
 
     Args:
-        folder: The folder, where new runs are written.
+        folder: The folder that new runs are written to.
         lines: The committed runs.
     """
 
@@ -83,27 +78,18 @@ class CommittedStore(RunStore):
         return super().__contains__(config) or config in self._lines
 
     def read(self, config: RunConfig, *, has_predictions: bool = False) -> Run:
-        """A run that is there; one from a line has no predictions.
-
-        Args:
-            config: Its config.
-            has_predictions: Whether to read its predictions, too, if there are any.
-        """
+        """A stored run; a committed one has no predictions."""
         if super().__contains__(config):
             return super().read(config, has_predictions=has_predictions)
         return self._lines[config]
 
     def all_runs(self, *, has_predictions: bool = False) -> list[Run]:
-        """The runs of the folder and of the lines, each once, in the order of their ids.
-
-        Args:
-            has_predictions: Whether to read the predictions of those that have some.
-        """
-        found = {run.config.id: run for run in self._lines.values()}
+        """All runs of the folder and all committed ones, each once, ordered by id."""
+        runs = {run.config.id: run for run in self._lines.values()}
         if self.folder.is_dir():
             for run in self.runs(has_predictions=has_predictions):
-                found[run.config.id] = run
-        return [found[name] for name in sorted(found)]
+                runs[run.config.id] = run
+        return [runs[name] for name in sorted(runs)]
 
 
 def _without_folds(config: RunConfig) -> RunConfig:
@@ -112,10 +98,10 @@ def _without_folds(config: RunConfig) -> RunConfig:
 
 
 def _line(run: Run) -> str:
-    """A run in one line, the same bytes for the same run."""
+    """A run as one line of JSON; the same run gives the same bytes."""
     return json.dumps(run.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _file_name(run: Run) -> str:
-    """The file of a run; data of one's own share one."""
+    """The file of a run; all data sets of users share one file."""
     return f"runs-{run.config.data if run.config.data in KNOWN else 'other'}.jsonl"

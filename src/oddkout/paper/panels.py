@@ -1,4 +1,4 @@
-"""What one panel of a figure of the paper shows: a data set with a distribution of its classes."""
+"""The panels of the paper's figures: one data set with one distribution of its classes each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from oddkout.checks import Number
 from oddkout.comparing.run import Run
+from oddkout.metrics.catalogue import METRICS
 from oddkout.metrics.reliability import reliability_curve
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.settings import Distribution, Setting
@@ -17,19 +17,19 @@ from oddkout.report.figures import draw_by_training_size, draw_entropies, draw_m
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-else:  # matplotlib is imported by those who draw
+else:  # importing matplotlib is slow: only functions that draw do it
     Axes: TypeAlias = Any
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a panel shows.
+class PanelData:
+    """The runs that one panel draws.
 
     Attributes:
         evidence: The runs.
         data: The data set.
         distribution: The distribution of its classes.
-        variants: The variants, each of which has runs there.
+        variants: The variants to draw; each has runs for this data set and distribution.
     """
 
     evidence: Evidence
@@ -38,19 +38,11 @@ class Shown:
     variants: Sequence[str]
 
     def settings(self, *variants: str) -> list[Setting]:
-        """The settings in which all given variants have runs.
-
-        Args:
-            *variants: The variants.
-        """
+        """The settings in which all given variants have runs."""
         return self.evidence.shared_settings(self.data, self.distribution, *variants)
 
     def runs(self, variant: str) -> list[Run]:
-        """All runs of a variant.
-
-        Args:
-            variant: The variant.
-        """
+        """All runs of a variant."""
         return [
             run
             for setting in self.settings(variant)
@@ -59,92 +51,90 @@ class Shown:
 
 
 # Draws one panel.
-Panel = Callable[[Shown, Axes], None]
+Panel = Callable[[PanelData, Axes], None]
 
 
-def by_size(metric: str, name: str, *, scale: Number = 1) -> Panel:
-    """Panels of a metric against the number of training examples.
+def by_size(name: str) -> Panel:
+    """Panels of a metric, given by name, against the number of training examples."""
+    metric = METRICS[name]
 
-    Args:
-        metric: Its name, as ``evaluate`` has it.
-        name: What the axis says.
-        scale: What values are multiplied by.
-    """
-
-    def panel(shown: Shown, ax: Axes) -> None:
-        settings = shown.settings(*shown.variants)
-        if not settings:  # each has some, but none is shared
-            ax.text(0.5, 0.5, "no size that all have", ha="center", transform=ax.transAxes)
+    def panel(panel_data: PanelData, ax: Axes) -> None:
+        settings = panel_data.settings(*panel_data.variants)
+        if not settings:  # every variant has runs, but at different sizes
+            ax.text(0.5, 0.5, "no size in common", ha="center", transform=ax.transAxes)
             return
-        of = measure(metric)
+        value_of = measure(name)
         values: dict[str, list[list[float]]] = {}
-        for variant in shown.variants:
-            tables = [shown.evidence.by_seed([setting], variant, of) for setting in settings]
+        for variant in panel_data.variants:
+            tables = [
+                panel_data.evidence.by_seed([setting], variant, value_of) for setting in settings
+            ]
             seeds = sorted(set.intersection(*(set(table) for table in tables)))
             if seeds:
                 values[VARIANTS[variant].title] = [
-                    [scale * table[seed] for table in tables] for seed in seeds
+                    [metric.scale * table[seed] for table in tables] for seed in seeds
                 ]
-        draw_by_training_size([setting.examples for setting in settings], values, ax, name=name)
+        sizes = [setting.examples for setting in settings]
+        draw_by_training_size(sizes, values, ax, name=metric.head)
 
     return panel
 
 
 def pairs(
     draw: Callable[[Mapping[str, tuple[Any, Any]], Axes], Axes],
-    numbers: Callable[[Sequence[Run]], list[tuple[float, float]]],
+    points_of: Callable[[Sequence[Run]], list[tuple[float, float]]],
 ) -> Panel:
-    """Panels of points, a few for every setting and variant.
+    """Panels of points.
 
     Args:
         draw: Draws the points of all variants.
-        numbers: The points of the runs of a setting and a variant.
+        points_of: Points from the runs of one setting and variant.
     """
 
-    def panel(shown: Shown, ax: Axes) -> None:
+    def panel(panel_data: PanelData, ax: Axes) -> None:
         points = {}
-        for variant in shown.variants:
-            found = [
+        for variant in panel_data.variants:
+            coordinates = [
                 point
-                for setting in shown.settings(variant)
-                for point in numbers(shown.evidence.runs(setting, variant))
+                for setting in panel_data.settings(variant)
+                for point in points_of(panel_data.evidence.runs(setting, variant))
             ]
-            points[VARIANTS[variant].title] = tuple(np.transpose(found))
+            points[VARIANTS[variant].title] = tuple(np.transpose(coordinates))
         draw(points, ax)
 
     return panel
 
 
 def errors(runs: Sequence[Run]) -> list[tuple[float, float]]:
-    """Classification error and ECE, a point a run."""
+    """Classification error and ECE: one point per run."""
     return [(1 - run.value("accuracy"), run.value("ece")) for run in runs]
 
 
 def mean_entropies(runs: Sequence[Run]) -> list[tuple[float, float]]:
-    """Mean entropy and mean cross-entropy, one point."""
+    """Mean entropy and mean cross-entropy over the runs: one point."""
     return [(fmean(run.value("entropy") for run in runs), fmean(run.value("nll") for run in runs))]
 
 
-def reliability_panel(shown: Shown, ax: Axes) -> None:
+def reliability_panel(panel_data: PanelData, ax: Axes) -> None:
     """Accuracy against confidence, averaged over runs."""
     curves = {
         VARIANTS[variant].title: [
             reliability_curve(logits=run.logits, labels=run.labels, bins=10)
-            for run in shown.runs(variant)
+            for run in panel_data.runs(variant)
             if run.logits is not None
         ]
-        for variant in shown.variants
+        for variant in panel_data.variants
     }
     draw_mean_reliability(curves, ax)
     for line, name in zip(ax.containers, curves, strict=True):
-        line.set_label(name)  # the panels share a legend, but no ECE, which figure 10 shows
+        line.set_label(name)  # without the ECE: all panels share one legend
 
 
-def entropy_panel(shown: Shown, ax: Axes) -> None:
-    """Entropies of right and wrong predictions of one variant, all runs together."""
+def entropy_panel(panel_data: PanelData, ax: Axes) -> None:
+    """Entropies of correct and wrong predictions of one variant, all runs pooled."""
     entropies, hits = [], []
     classes = 2
-    for run in shown.runs(shown.variants[0]):
+    for run in panel_data.runs(panel_data.variants[0]):
         if run.logits is None or run.labels is None:
             continue
         logits = run.logits.astype(np.float64)

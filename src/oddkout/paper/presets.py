@@ -1,4 +1,4 @@
-"""Presets: the grids of ``oddkout reproduce``, from minutes to everything in the paper."""
+"""Presets: the grids of ``oddkout reproduce``, from a few minutes to the whole paper."""
 
 import math
 from collections.abc import Sequence
@@ -18,25 +18,26 @@ from oddkout.paper.settings import (
 )
 from oddkout.paper.variants import VARIANTS
 
-# Where rates are chosen and temperatures fitted; other sizes take over the rate.
+# Examples per class at which rates are chosen and temperatures fitted. Other sizes use the rate
+# chosen there.
 _REFERENCE_SIZES = {"uniform": 10, "heavy-tailed": 20}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A grid: settings x variants x seeds, and the budget of each run.
+    """A grid of settings, variants and seeds, and the budget of each run.
 
     Attributes:
-        name: What users type.
-        datasets: The data sets.
-        distributions: The distributions of classes.
-        sizes: Examples per class; those of the paper that a data set has if not given.
-        variants: The rows.
+        name: The name that users type.
+        datasets: Names of known data sets.
+        distributions: Distributions of the classes.
+        sizes: Examples per class; by default the paper's, as far as a data set has so many.
+        variants: Names of variants, the rows of the tables.
         seeds: Number of seeds.
-        learning_rates: What every variant chooses from, by data set and distribution.
+        learning_rates: Rates that every variant chooses from.
         folds: Number of folds at the sizes where rates are chosen.
-        updates: Number of updates, instead of what the size asks for.
-        is_narrow: Whether ResNets have a quarter of their width and short runs, for a CPU.
+        updates: Number of updates; by default it depends on the size.
+        is_narrow: Whether ResNets have a quarter of their width and few updates, for a CPU.
     """
 
     name: str
@@ -63,13 +64,13 @@ class Preset:
         if not (self.datasets and self.distributions and self.variants and self.learning_rates):
             raise ValueError(
                 "a grid needs at least one data set, distribution, method and learning rate; "
-                "leave an option out to keep what the preset has"
+                "leave an option out to use that of the preset"
             )
         if not self.entries:
-            sizes = " and ".join(f"{size} if {name}" for name, size in _REFERENCE_SIZES.items())
+            sizes = " and ".join(f"{size} ({name})" for name, size in _REFERENCE_SIZES.items())
             raise ValueError(
-                f"{', '.join(self.variants)} is fitted where there are folds, with {sizes} "
-                f"examples per class, got sizes {list(self.sizes or ())}; add these to the sizes"
+                f"{', '.join(self.variants)} needs the sizes that have folds, {sizes} examples per "
+                f"class, got sizes {list(self.sizes or ())}; add these sizes"
             )
 
     @property
@@ -84,7 +85,7 @@ class Preset:
 
     @property
     def entries(self) -> list[tuple[Setting, str]]:
-        """Settings with variants; those that fit a temperature are only where there are folds."""
+        """Pairs of setting and variant; a variant that fits its temperature needs folds."""
         return [
             (setting, variant)
             for setting in self.settings
@@ -93,32 +94,18 @@ class Preset:
         ]
 
     def rates(self, variant: str) -> tuple[Number, ...]:
-        """The learning rates that a variant chooses from.
-
-        Args:
-            variant: The row.
-        """
+        """The learning rates that a variant chooses from."""
         factor = VARIANTS[variant].rate_factor
         return tuple(factor * rate for rate in self.learning_rates)
 
     def reference(self, data: str, distribution: Distribution) -> Setting:
-        """The setting where learning rates are chosen.
-
-        Args:
-            data: The data set.
-            distribution: The distribution of classes.
-        """
+        """The setting in which learning rates are chosen."""
         wanted = _REFERENCE_SIZES[distribution]
         size = next(size for size in paper_sizes(data) if size >= wanted)
         return Setting(data, distribution, size)
 
     def config(self, setting: Setting, variant: str) -> RunConfig:
-        """A run, whose learning rate and seed are still open.
-
-        Args:
-            setting: The setting.
-            variant: The row.
-        """
+        """The config of a run, except for its learning rate and seed."""
         folds = self.folds if self._is_reference(setting) else 0
         if _is_fitted(variant):
             folds = folds or RunConfig.folds
@@ -139,7 +126,7 @@ class Preset:
         return VARIANTS[variant].config(base, setting)
 
     def _is_reference(self, setting: Setting) -> bool:
-        """Whether learning rates are chosen here."""
+        """Whether learning rates are chosen in this setting."""
         return setting == self.reference(setting.data, setting.distribution)
 
 
@@ -152,12 +139,12 @@ _NARROW_UPDATES = {"cifar10": 200, "cifar100": 100}
 
 
 def _with_budget(base: RunConfig, setting: Setting) -> RunConfig:
-    """The model, and how much training: more where there is more to learn from."""
+    """The config with the model and the number of updates that suit the setting."""
     base = replace(base, **suited_to(setting.class_sizes))
     if setting.data == "cifar10":
         updates = max(2000, math.ceil(30 * setting.examples / 60))
         return replace(base, model="resnet18", examples=60, updates=updates, shift=4, flip=True)
-    if setting.data == "cifar100":  # a pool holds two examples of every class
+    if setting.data == "cifar100":  # a pool needs two examples of every class
         updates = max(2000, math.ceil(30 * setting.examples / 200))
         return replace(base, model="resnet34", examples=200, updates=updates, shift=4, flip=True)
     if setting.examples <= 1000:
@@ -211,17 +198,7 @@ def preset_named(
     seeds: int | None = None,
     updates: int | None = None,
 ) -> Preset:
-    """A preset of the table, or a part of it.
-
-    Args:
-        name: Name of the preset.
-        datasets: Other data sets.
-        distributions: Other distributions.
-        sizes: Other numbers of examples per class.
-        variants: Other rows.
-        seeds: Another number of seeds.
-        updates: Another number of updates.
-    """
+    """A preset by name; every argument that is given replaces the preset's own value."""
     one_of("preset", name, PRESETS)
     changes: dict[str, Any] = {
         "datasets": datasets,

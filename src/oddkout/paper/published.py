@@ -1,16 +1,17 @@
-"""The paper's numbers, as data: its tables, and those in its text.
+"""The numbers that the paper prints in its tables and its text.
 
-Tables are named as the paper speaks of its results: 1 is accuracy, 2 the gap between entropy and
-cross-entropy, 3 and 4 the same for the ablations. LaTeX counts a table of the theory first. What
-the paper calls OKO, and k = 1 in its ablations, has the odd-class head.
+Table 1 is accuracy, table 2 the gap between entropy and cross-entropy, tables 3 and 4 the same gap
+for the ablations. (In the compiled paper a table of the theory comes first.) The paper's OKO,
+including k = 1 in its ablations, has the odd-class head.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from oddkout.metrics.catalogue import METRICS, Metric
 from oddkout.paper.settings import DISTRIBUTIONS, TITLES
 
-# Columns of all tables: each data set, first uniform, then heavy-tailed.
+# Columns of all tables: every data set, first with uniform, then with heavy-tailed classes.
 COLUMNS = tuple((data, distribution) for data in list(TITLES)[:4] for distribution in DISTRIBUTIONS)
 
 
@@ -20,10 +21,11 @@ class PublishedTable:
 
     Attributes:
         name: Its name in files.
-        title: What it shows.
-        label: Its label in the paper's source.
-        metric: The metric, as ``evaluate`` names it; its mean over all sizes is shown.
+        title: Its caption.
+        label: Its label in the paper's LaTeX source.
+        metric: Name of the metric; the table has its mean over all sizes.
         rows: The numbers of every variant, column by column; shares, not per cent.
+        digits: Decimals that the paper prints.
     """
 
     name: str
@@ -31,28 +33,28 @@ class PublishedTable:
     label: str
     metric: str
     rows: dict[str, tuple[float, ...]]
+    digits: int = 3
+
+    @property
+    def printed_metric(self) -> Metric:
+        """The metric, written with as many decimals as the paper prints."""
+        return replace(METRICS[self.metric], digits=self.digits)
 
     def value(self, variant: str, data: str, distribution: str) -> float | None:
-        """A number of the paper; none where it has none.
-
-        Args:
-            variant: The row.
-            data: The data set.
-            distribution: The distribution of classes.
-        """
+        """One number of the table; none if the paper does not have it."""
         if variant not in self.rows or (data, distribution) not in COLUMNS:
             return None
         return self.rows[variant][COLUMNS.index((data, distribution))]
 
     def cells(self) -> Iterator[tuple[str, str, str, float]]:
-        """Variant, data set, distribution and number of every entry."""
+        """Variant, data set, distribution and number of every cell."""
         for variant, values in self.rows.items():
             for (data, distribution), value in zip(COLUMNS, values, strict=True):
                 yield variant, data, distribution, value
 
 
 def _per_cent(*values: float) -> tuple[float, ...]:
-    """Shares, from what the paper prints."""
+    """Shares, from the percentages that the paper prints."""
     return tuple(round(value / 100, 6) for value in values)
 
 
@@ -61,6 +63,7 @@ ACCURACY = PublishedTable(
     title="Accuracy, averaged over sizes",
     label="tab:generalization",
     metric="accuracy",
+    digits=2,
     rows={
         "vanilla": _per_cent(92.34, 78.21, 81.05, 68.16, 55.84, 30.24, 32.72, 2.68),
         "vanilla+ls": _per_cent(91.84, 77.38, 81.10, 66.46, 55.06, 27.16, 31.20, 2.62),
@@ -127,15 +130,7 @@ TABLES = (ACCURACY, ENTROPY_GAP, ODD_CLASSES, TARGETS)
 def published_difference(
     table: PublishedTable, first: str, second: str, data: str, distribution: str
 ) -> float | None:
-    """First minus second in a table of the paper; none where one is not in it.
-
-    Args:
-        table: The table.
-        first: A variant.
-        second: Another.
-        data: The data set.
-        distribution: The distribution of classes.
-    """
+    """First variant minus second in a table of the paper; none if it lacks one of them."""
     values = [table.value(name, data, distribution) for name in (first, second)]
     if values[0] is None or values[1] is None:
         return None
@@ -143,21 +138,16 @@ def published_difference(
 
 
 def column_title(data: str, distribution: str) -> str:
-    """A data set and a distribution, as a sentence begins with them.
-
-    Args:
-        data: The data set.
-        distribution: The distribution of classes.
-    """
+    """A data set and a distribution, for the beginning of a statement."""
     return f"{TITLES[data]}, {distribution}"
 
 
-# From the text: accuracy of OKO on 10-shot MNIST, its mean and its best seed, and by how much it
-# improves on the best result before. What the best results were for 20 and 50 is not said.
+# From the text: accuracy of OKO on 10-shot MNIST (mean and best seed), and its gain over the
+# previous best result. The paper does not state the previous best for 20 and 50 examples per class.
 TEN_SHOT_ACCURACY = 0.8762
 TEN_SHOT_BEST_SEED = 0.9014
 GAIN_OVER_PREVIOUS = {10: 0.0859, 20: 0.0285, 50: 0.0181}
 
-# CPU-hours of all experiments on MNIST and FashionMNIST, and GPU-hours of those on CIFAR.
+# CPU-hours of all experiments on MNIST and FashionMNIST, and GPU-hours of all on CIFAR.
 CPU_HOURS = 100
 GPU_HOURS = 50

@@ -1,4 +1,4 @@
-"""Performing the grid of a preset: rates are chosen first, then every run is made with them."""
+"""Perform the grid of a preset: choose the learning rates, then perform all runs with them."""
 
 from dataclasses import replace
 
@@ -21,18 +21,18 @@ def reproduce(
     executor: Executor | None = None,
     progress: GridProgress | None = None,
 ) -> list[Run]:
-    """Perform what is missing of a grid, the longest runs first; return all of its runs.
+    """Perform the missing runs of a grid, the longest first, and return all of its runs.
 
-    Each variant has one learning rate for the whole grid: that of the lowest out-of-fold NLL on the
-    first seed, in the mean over one size of every data set and distribution. What the store knows
-    of others has its say, too, so that a grid done in parts has the rates of the whole. Killed and
-    called again, it goes on.
+    Each variant has one learning rate for the whole grid: the one with the lowest mean out-of-fold
+    NLL on the first seed, over one size of every data set and distribution. Runs of other data sets
+    in the store count, too, so that a grid performed in parts gets the same rates as the whole.
+    Call it again to resume.
 
     Args:
         preset: The grid.
-        store: Where runs are kept; what it holds is not performed again.
-        executor: Where runs are performed; in processes of this machine if not given.
-        progress: Called at the start of each half, and whenever a run has been stored.
+        store: Holds the runs; those it has are not performed again.
+        executor: Performs the runs; by default in processes on this machine.
+        progress: Called before the tuning runs, before the final runs, and after every run.
     """
 
     def perform(configs: list[RunConfig]) -> list[Run]:
@@ -51,11 +51,7 @@ def reproduce(
 
 
 def tuning_configs(preset: Preset) -> list[RunConfig]:
-    """The runs among which learning rates are chosen.
-
-    Args:
-        preset: The grid.
-    """
+    """The runs that choose the learning rates."""
     return [
         replace(config, learning_rate=rate, seed=0)
         for variant, config in _references(preset)
@@ -64,12 +60,7 @@ def tuning_configs(preset: Preset) -> list[RunConfig]:
 
 
 def final_configs(preset: Preset, rates: dict[str, Number]) -> list[RunConfig]:
-    """All runs of a grid, with the chosen rates; with the first where none was chosen.
-
-    Args:
-        preset: The grid.
-        rates: The chosen rates, by variant.
-    """
+    """All runs of a grid at the chosen rates, by variant; at the first rate if none was chosen."""
     return [
         replace(
             preset.config(setting, variant),
@@ -82,30 +73,22 @@ def final_configs(preset: Preset, rates: dict[str, Number]) -> list[RunConfig]:
 
 
 def planned_counts(preset: Preset) -> dict[RunConfig, int]:
-    """How many runs a grid has of every setting and variant, whatever their rate and seed.
-
-    Args:
-        preset: The grid.
-    """
+    """The number of runs of each setting and variant of a grid, over all rates and seeds."""
     counts = {preset.config(setting, variant): preset.seeds for setting, variant in preset.entries}
     for _, config in _references(preset):
-        # One of the rates on the first seed is the chosen one, which the grid has already.
+        # The first seed is run at every rate; the chosen rate is counted already.
         known = counts.get(config, 1)
         counts[config] = known + len(preset.learning_rates) - 1
     return counts
 
 
 def planned(preset: Preset) -> list[RunConfig]:
-    """The runs of a grid before anything is known: as many, at whatever rate.
-
-    Args:
-        preset: The grid.
-    """
+    """The runs of a grid before rates are chosen: their number is right, their rates are not."""
     return list(dict.fromkeys([*tuning_configs(preset), *final_configs(preset, {})]))
 
 
 def _references(preset: Preset) -> list[tuple[str, RunConfig]]:
-    """Where learning rates are chosen; none for a single rate, or without folds to choose by."""
+    """The configs at which rates are chosen; none if there is one rate or no folds."""
     if len(preset.learning_rates) < 2 or not preset.folds:
         return []
     return [

@@ -1,4 +1,4 @@
-"""The report of a reproduction, as files: Markdown, LaTeX, JSON, figures and one HTML page."""
+"""The report of a reproduction: Markdown, LaTeX, JSON, figures and one HTML page."""
 
 import json
 from pathlib import Path
@@ -15,11 +15,7 @@ from oddkout.paper.tables import paper_table_json
 
 
 def reproduction_json(evidence: Evidence) -> dict[str, Any]:
-    """Everything that a reproduction found, as plain values.
-
-    Args:
-        evidence: The runs.
-    """
+    """All results of a reproduction as plain values for JSON."""
     return {
         "preset": evidence.preset.name,
         "runs": len(evidence.trained),
@@ -32,11 +28,11 @@ def reproduction_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def reproduction_section(document: Document, figures: Path) -> str:
-    """A section of an HTML page: tables, claims and figures, pictures inline.
+    """The results as a section of an HTML page, with the figures inline.
 
     Args:
         document: The results.
-        figures: Folder that ``save_paper_figures`` wrote to.
+        figures: The folder that ``save_paper_figures`` wrote to.
     """
     parts = [document.html(), "<section>\n<h2>Figures</h2>\n"]
     for figure in PAPER_FIGURES:
@@ -65,14 +61,13 @@ svg {{ max-width: 100%; height: auto; }}
 
 
 def write_reproduction(evidence: Evidence, folder: Path) -> dict[str, str]:
-    """Write the whole report; return the figures that are missing, each with the reason.
+    """Write the whole report to a folder.
 
-    Args:
-        evidence: The runs, with predictions as far as there are any.
-        folder: Where to.
+    Returns:
+        The reason for each figure that could not be drawn, by name.
     """
     _, absent = save_paper_figures(evidence, folder)
-    document = results_document(evidence, origin="`oddkout reproduce` from the runs it was given")
+    document = results_document(evidence, origin="`oddkout reproduce` from its runs")
     (folder / "results.md").write_text(document.markdown())
     (folder / "results.tex").write_text(document.latex())
     (folder / "results.json").write_text(json.dumps(reproduction_json(evidence), indent=1))

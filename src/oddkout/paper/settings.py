@@ -10,7 +10,7 @@ from oddkout.data import KNOWN
 Distribution = Literal["uniform", "heavy-tailed"]
 DISTRIBUTIONS: tuple[Distribution, ...] = ("uniform", "heavy-tailed")
 
-# As the paper's tables call the data sets, in their order.
+# Titles of the data sets, in the order of the paper's tables.
 TITLES = {
     "mnist": "MNIST",
     "fashion_mnist": "FashionMNIST",
@@ -19,18 +19,18 @@ TITLES = {
     "digits": "digits",
 }
 
-# Examples per class in the paper; the CIFAR settings start at 40.
+# Examples per class in the paper; on CIFAR it starts at 40.
 SIZES = (10, 20, 30, 40, 50, 100, 500, 1000, 2000)
 
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """What a run trains on.
+    """The training data of a run.
 
     Attributes:
-        data: A known data set.
+        data: Name of a known data set.
         distribution: Distribution of the classes.
-        per_class: Examples per class, on average where the distribution is heavy-tailed.
+        per_class: Examples per class; their mean if the distribution is heavy-tailed.
     """
 
     data: str
@@ -44,12 +44,12 @@ class Setting:
 
     @property
     def examples(self) -> int:
-        """Number of training examples in all."""
+        """Total number of training examples."""
         return self.per_class * self.classes
 
     @property
     def class_sizes(self) -> list[Number]:
-        """Expected number of examples of every class, the frequent ones first."""
+        """Expected number of examples of every class, most frequent first."""
         if self.distribution == "uniform":
             return [self.per_class] * self.classes
         rare = max(5, 0.1 * self.examples / (self.classes - 3))
@@ -61,11 +61,7 @@ class Setting:
 
 
 def setting_of(config: RunConfig) -> Setting | None:
-    """The setting of a run; none if it trains on all of its data or on one's own.
-
-    Args:
-        config: The run.
-    """
+    """The setting of a run; none if it uses all training data or a user's own data."""
     if config.data not in TITLES or config.distribution == "all" or not config.train_examples:
         return None
     per_class, rest = divmod(config.train_examples, len(KNOWN[config.data].classes))
@@ -73,11 +69,7 @@ def setting_of(config: RunConfig) -> Setting | None:
 
 
 def paper_sizes(data: str) -> tuple[int, ...]:
-    """The paper's examples per class, as far as a data set has so many.
-
-    Args:
-        data: The data set.
-    """
+    """The paper's numbers of examples per class that a data set can provide."""
     low, high = {"cifar10": (40, 2000), "cifar100": (40, 100), "digits": (10, 50)}.get(
         data, (SIZES[0], SIZES[-1])
     )

@@ -1,18 +1,19 @@
-"""The paper's tables, filled with our numbers beside the paper's."""
+"""The paper's tables, with our numbers beside the paper's."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from oddkout.checks import Number
 from oddkout.comparing.comparison import Interval
 from oddkout.fitting.methods import METHODS
+from oddkout.metrics.catalogue import Metric
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.published import PublishedTable
 from oddkout.paper.settings import DISTRIBUTIONS, TITLES, Distribution, Setting, paper_sizes
 from oddkout.paper.variants import VARIANTS
 
-# Rows beyond those that the paper's tables have.
+# Rows of each table; some are not in the paper.
 _ABLATIONS = ("pair", "oko", "oko-k1", "oko-k2", "oko-k3")
 _ROWS = {
     "table-1": (*METHODS, "oko-paper"),
@@ -24,15 +25,15 @@ _ROWS = {
 
 @dataclass(frozen=True, kw_only=True)
 class PaperCell:
-    """An entry: our number beside the paper's.
+    """One cell of a table: our number and the paper's.
 
     Attributes:
-        ours: Our mean over the sizes of the column, with its interval over seeds.
+        ours: Our mean over the sizes of the column, with its confidence interval over seeds.
         seeds: Number of seeds.
-        sizes: Examples per class that this variant has runs for.
-        column_sizes: Those that the column averages over.
-        paper: The paper's number, over all of its sizes.
-        is_whole: Whether the column averages over as many sizes as the paper.
+        sizes: Examples per class for which this variant has runs.
+        column_sizes: Examples per class that the column averages over.
+        paper: The paper's number, averaged over all of its sizes.
+        is_whole: Whether the column averages over all sizes of the paper.
     """
 
     ours: Interval | None
@@ -44,7 +45,7 @@ class PaperCell:
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the paper's; none where the two do not average over the same sizes."""
+        """Ours minus the paper's; none if the two average over different sizes."""
         if self.ours is None or self.paper is None or not self.is_whole:
             return None
         return self.ours.mean - self.paper
@@ -57,27 +58,20 @@ def table_cell(
     data: str,
     distribution: Distribution,
 ) -> PaperCell:
-    """An entry of a table.
+    """One cell of a table.
 
-    A column averages over the sizes for which there is OKO; a row that lacks one has no number.
-
-    Args:
-        evidence: The runs.
-        table: The table.
-        variant: The row.
-        data: The data set.
-        distribution: The distribution of classes.
+    A column averages over the sizes that OKO has. A variant that lacks one of them has no number.
     """
     anchors = [name for name in ("oko", *evidence.variants) if name in table.rows]
     columns = [evidence.sizes(data, distribution, name) for name in anchors]
     wanted = next((sizes for sizes in columns if sizes), [])
     own = [size for size in evidence.sizes(data, distribution, variant) if size in wanted]
     settings = [Setting(data, distribution, size) for size in own]
-    of = measure(table.metric)
+    value_of = measure(table.metric)
     is_complete = bool(wanted) and own == wanted
     return PaperCell(
-        ours=evidence.mean(settings, variant, of) if is_complete else None,
-        seeds=len(evidence.by_seed(settings, variant, of)) if is_complete else 0,
+        ours=evidence.mean(settings, variant, value_of) if is_complete else None,
+        seeds=len(evidence.by_seed(settings, variant, value_of)) if is_complete else 0,
         sizes=tuple(own),
         column_sizes=tuple(wanted),
         paper=table.value(variant, data, distribution),
@@ -86,12 +80,7 @@ def table_cell(
 
 
 def paper_table(evidence: Evidence, table: PublishedTable) -> Document:
-    """A table of the paper, one part for each data set, ours and the paper's side by side.
-
-    Args:
-        evidence: The runs.
-        table: The table.
-    """
+    """A table of the paper, in one part per data set, our numbers beside the paper's."""
     document = Document()
     number = table.name.removeprefix("table-")
     document.add(Heading(f"Table {number}. {table.title}", level=3))
@@ -111,9 +100,9 @@ def paper_table(evidence: Evidence, table: PublishedTable) -> Document:
                 rows.append([VARIANTS[variant].title, *texts])
         document.add(_sizes_sentence(evidence, table, data))
         titles = [
-            f"{distribution}: {what}"
+            f"{distribution}: {column}"
             for distribution in DISTRIBUTIONS
-            for what in ("here", "paper", "difference")
+            for column in ("here", "paper", "difference")
         ]
         document.add(TextTable(header=[TITLES[data], *titles], rows=rows))
     if missing:
@@ -122,12 +111,7 @@ def paper_table(evidence: Evidence, table: PublishedTable) -> Document:
 
 
 def paper_table_json(evidence: Evidence, table: PublishedTable) -> dict[str, Any]:
-    """All numbers of a table as plain values.
-
-    Args:
-        evidence: The runs.
-        table: The table.
-    """
+    """All numbers of a table as plain values for JSON."""
     cells = []
     for variant in _ROWS[table.name]:
         for data in list(TITLES)[:4]:
@@ -153,7 +137,7 @@ def paper_table_json(evidence: Evidence, table: PublishedTable) -> dict[str, Any
 
 
 def _sizes_sentence(evidence: Evidence, table: PublishedTable, data: str) -> str:
-    """Over which sizes the columns average, here and in the paper."""
+    """The sizes that the columns average over, in words."""
     parts = []
     for distribution in DISTRIBUTIONS:
         cell = table_cell(evidence, table, "oko", data, distribution)
@@ -165,27 +149,31 @@ def _sizes_sentence(evidence: Evidence, table: PublishedTable, data: str) -> str
 
 def _texts(cell: PaperCell, table: PublishedTable) -> list[str]:
     """Our number, the paper's, and the difference."""
-    scale, digits = (100, 2) if table.metric == "accuracy" else (1, 3)
+    metric = table.printed_metric
     if cell.ours is not None:
-        ours = shown(cell.ours, scale=scale, digits=digits)
+        ours = written_mean(cell.ours, metric)
     else:
         ours = f"{len(cell.sizes)} of {len(cell.column_sizes)} sizes" if cell.sizes else "no runs"
-    paper = "" if cell.paper is None else f"{scale * cell.paper:.{digits}f}"
+    paper = "" if cell.paper is None else metric.written(cell.paper)
     difference = cell.difference
-    return [ours, paper, "" if difference is None else f"{scale * difference:+.{digits}f}"]
+    return [ours, paper, "" if difference is None else metric.written(difference, sign="+")]
 
 
-def shown(found: Interval | None, *, scale: Number = 1, digits: int = 3, sign: str = "") -> str:
-    """A mean with half the width of its interval; without, where there is one seed.
+def written_mean(interval: Interval | None, metric: Metric, *, sign: str = "") -> str:
+    """A mean ± half the width of its interval; the mean alone if there is only one seed.
 
     Args:
-        found: The mean, if any.
-        scale: What it is multiplied by.
-        digits: Digits after the point.
-        sign: ``"+"`` shows the sign of a positive one, too.
+        interval: The mean and its interval; none without runs.
+        metric: How its values are written.
+        sign: ``"+"`` to write the sign of a positive mean, too.
+
+    Example:
+        >>> from oddkout.metrics.catalogue import METRICS
+        >>> written_mean(Interval(0.8764, 0.8664, 0.8864), METRICS["accuracy"])
+        '87.6 ± 1.0'
     """
-    if found is None:
+    if interval is None:
         return "no runs"
-    text = f"{scale * found.mean:{sign}.{digits}f}"
-    half = scale * (found.high - found.low) / 2
-    return f"{text} ± {half:.{digits}f}" if half == half else text
+    mean = metric.written(interval.mean, sign=sign)
+    half = (interval.high - interval.low) / 2
+    return mean if math.isnan(half) else f"{mean} ± {metric.written(half)}"

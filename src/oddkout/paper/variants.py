@@ -1,7 +1,7 @@
-"""Variants: what a row of a table is, a method as it stands or with parts of it changed.
+"""Variants: the rows of the tables, each a method with some of its options changed.
 
-Two rows may share a method, such as ``oko`` in the pool and in the paper's layout, or with
-another k. Their names are here, and nowhere else.
+Several rows may share a method, such as ``oko`` in the pool and in the paper's layout, or with
+different k.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ class Variant:
     """A row of a table.
 
     Attributes:
-        name: What users type.
-        title: What tables show.
-        method: The method.
-        k: Number of odd classes, if not the method's own.
-        head: Whether there is an odd-class head, if not as the method says.
-        recipe: What it changes of the recipe.
-        rate_factor: The rates it chooses from, as a multiple of those of the others.
+        name: The name that users type.
+        title: The title in tables.
+        method: Name of the method.
+        k: Number of odd classes; by default the method's.
+        head: Whether there is an odd-class head; by default as in the method.
+        recipe: Changes to the recipe.
+        rate_factor: Factor on the learning rates that it chooses from.
     """
 
     name: str
@@ -37,10 +37,10 @@ class Variant:
     rate_factor: Number = 1
 
     def config(self, base: RunConfig, setting: Setting) -> RunConfig:
-        """A run of this variant, with as many examples forwarded as the given one forwards.
+        """A run of this variant that forwards as many examples as the base run.
 
         Args:
-            base: The run to change: its data, budget and recipe.
+            base: A run with the data, budget and recipe.
             setting: Its setting.
         """
         changed = replace(base, method=self.method, k=self.k, head=self.head, **self.recipe)
@@ -51,8 +51,8 @@ class Variant:
         return replace(changed, examples=round(seen), updates=updates)
 
 
-# The paper's own recipe: 64 sets of all training data in an update, gradients clipped by value,
-# the odd-class loss at a constant weight of 1, weight decay, no dropout.
+# The paper's own recipe: 64 sets per update, drawn from all training data; gradients clipped by
+# value; a constant weight of 1 for the odd-class loss; weight decay; no dropout.
 PAPER_RECIPE: dict[str, Any] = {
     "layout": "paper",
     "sets": 64,
@@ -91,7 +91,7 @@ VARIANTS = {
             title="OKO, paper's recipe",
             method="oko",
             recipe=PAPER_RECIPE,
-            rate_factor=0.25,  # gradients clipped by value kill the network at higher rates
+            rate_factor=0.25,  # with gradients clipped by value, runs at higher rates end at chance
         ),
         Variant(name="oko-k1", title="OKO, k = 1, no head", method="oko", k=1, head=False),
         Variant(name="oko-k2", title="OKO, k = 2, no head", method="oko", k=2),
@@ -103,10 +103,7 @@ VARIANTS = {
 
 
 def variant_of(config: RunConfig) -> str:
-    """Name of the row that a run belongs to; one that is in no table is described.
-
-    Args:
-        config: The run.
+    """Name of the variant of a run; a description if it is no variant of the table.
 
     Example:
         >>> variant_of(RunConfig(data="digits", method="oko", k=2))
@@ -117,30 +114,25 @@ def variant_of(config: RunConfig) -> str:
         layout = variant.recipe.get("layout", "pool")
         if key == _key(variant.method, variant.k, variant.head, layout):
             return name
-    how = config.how
-    return f"{config.method} (k={how.k}, head={how.head}, {config.layout} layout)"
+    method = config.how
+    return f"{config.method} (k={method.k}, head={method.head}, {config.layout} layout)"
 
 
 def expected_distinct(setting: Setting, *, k: int, sets: int) -> float:
-    """Expected number of distinct examples among sets that are drawn as in Algorithm 1.
+    """Expected number of distinct examples in ``sets`` sets drawn by Algorithm 1.
 
-    An example of one of C classes, of m examples, is in a set with probability (k + 2) / (C m).
-
-    Args:
-        setting: What they are drawn from.
-        k: Number of odd classes.
-        sets: Number of sets.
+    With C classes, an example of a class of size m is in a set with probability (k + 2) / (C m).
     """
     return float(sum(m * (1 - _missed(k, setting.classes, m) ** sets) for m in setting.class_sizes))
 
 
 def _missed(k: int, classes: int, size: Number) -> float:
-    """Probability that a set does not hold a given example."""
+    """Probability that a set does not contain a given example."""
     return 1 - (k + 2) / (classes * size)
 
 
 def _key(method: str, k: int | None, head: bool | None, layout: str) -> tuple[Any, ...]:
-    """What tells variants apart, however it was written."""
-    how = chosen_method(method, k=k, head=head)
-    is_set = how.loss == "sets"
-    return (method, how.k, how.head, layout if is_set else "")
+    """The options that distinguish variants, with defaults filled in."""
+    chosen = chosen_method(method, k=k, head=head)
+    is_set = chosen.loss == "sets"
+    return (method, chosen.k, chosen.head, layout if is_set else "")

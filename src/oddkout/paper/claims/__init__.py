@@ -1,7 +1,7 @@
-"""The paper's empirical claims, each a function of runs to a verdict with its numbers.
+"""The paper's empirical claims, each with a function that judges it from runs.
 
-A verdict rests on the 95 % interval of a difference over seeds, paired and averaged over the sizes
-that both sides have. A claim that fails is a result.
+A verdict rests on the 95 % confidence interval of a difference that is paired by seed and averaged
+over the sizes that both sides have. A claim that fails is a result, too.
 """
 
 from oddkout.paper.claims.ablations import odd_class_claims, target_claims
@@ -23,9 +23,5 @@ CLAIMS = (
 
 
 def judged(evidence: Evidence) -> list[Judged]:
-    """All claims, each with what became of it.
-
-    Args:
-        evidence: The runs.
-    """
-    return [Judged(claim=claim, finding=claim.check(evidence)) for claim in CLAIMS]
+    """All claims, each with its outcome."""
+    return [Judged(claim=claim, outcome=claim.check(evidence)) for claim in CLAIMS]

@@ -1,10 +1,9 @@
-"""Claims on ablations: the number of odd classes, hard and soft targets."""
+"""Claims about the ablations: the number of odd classes, hard and soft targets."""
 
 from collections.abc import Iterator
 
 from oddkout.paper.claims.checks import compares
 from oddkout.paper.claims.claim import HARDLY, SLIGHTLY, Claim
-from oddkout.paper.evidence import measure
 from oddkout.paper.published import (
     COLUMNS,
     ODD_CLASSES,
@@ -15,8 +14,7 @@ from oddkout.paper.published import (
 
 
 def odd_class_claims() -> Iterator[Claim]:
-    """Odd classes are crucial, their number hardly matters."""
-    accuracy, ece, gap = measure("accuracy"), measure("ece"), measure("entropy_gap")
+    """Claims that odd classes are crucial and that their number hardly matters."""
     for data, distribution in COLUMNS:
         column = column_title(data, distribution)
         here = [(data, distribution)]
@@ -27,20 +25,20 @@ def odd_class_claims() -> Iterator[Claim]:
                 name=f"k0/{data}/{distribution}/accuracy{suffix}",
                 statement=f"{column}: k = 0 is less accurate than {title}.",
                 where="figure 11",
-                check=compares(here, "pair", other, accuracy, below=0, scale=100, unit=" %"),
+                check=compares(here, "pair", other, "accuracy", below=0),
             )
             yield Claim(
                 name=f"k0/{data}/{distribution}/ece{suffix}",
                 statement=f"{column}: k = 0 has a higher ECE than {title}.",
                 where="figure 12",
-                check=compares(here, "pair", other, ece, above=0),
+                check=compares(here, "pair", other, "ece", above=0),
             )
             yield Claim(
                 name=f"k0/{data}/{distribution}/entropy-gap{suffix}",
                 statement=f"{column}: k = 0 has a larger MAE between entropy and cross-entropy "
                 f"than {title}.",
                 where="Table 3",
-                check=compares(here, "pair", other, gap, above=0),
+                check=compares(here, "pair", other, "entropy_gap", above=0),
                 published=published,
                 contradicted=published is not None and published < 0,
             )
@@ -51,7 +49,7 @@ def odd_class_claims() -> Iterator[Claim]:
                 statement=f"{column}: k = 0 has a larger MAE between entropy and cross-entropy "
                 f"than k = {k}.",
                 where="appendix, selection of k; Table 3",
-                check=compares(here, "pair", f"oko-k{k}", gap, above=0),
+                check=compares(here, "pair", f"oko-k{k}", "entropy_gap", above=0),
                 published=published,
                 contradicted=published is not None and published < 0,
             )
@@ -60,25 +58,21 @@ def odd_class_claims() -> Iterator[Claim]:
                     name=f"k/{data}/{distribution}/accuracy/k{k}",
                     statement=f"{column}: k = 1 is more accurate than k = {k}.",
                     where="figure 11",
-                    check=compares(
-                        here, "oko", f"oko-k{k}", accuracy, above=0, scale=100, unit=" %"
-                    ),
+                    check=compares(here, "oko", f"oko-k{k}", "accuracy", above=0),
                 )
             else:
                 yield Claim(
                     name=f"k/{data}/{distribution}/accuracy/k{k}",
-                    statement=f"{column}: k = {k} is hardly more or less accurate than k = 1, both "
-                    f"without the head (by less than {100 * HARDLY:.0f} point).",
+                    statement=f"{column}: the accuracy of k = {k} is within "
+                    f"{100 * HARDLY:.0f} point of k = 1, both without the odd-class head.",
                     where="figure 11",
                     check=compares(
                         here,
                         f"oko-k{k}",
                         "oko-k1",
-                        accuracy,
+                        "accuracy",
                         above=-HARDLY,
                         below=HARDLY,
-                        scale=100,
-                        unit=" %",
                     ),
                 )
             is_uniform = distribution == "uniform"
@@ -86,14 +80,14 @@ def odd_class_claims() -> Iterator[Claim]:
                 name=f"k/{data}/{distribution}/ece/k{k}",
                 statement=f"{column}: k = {k} has a higher ECE than k = 1."
                 if is_uniform
-                else f"{column}: k = {k} has an ECE as low as k = 1, or slightly lower (not higher "
-                f"by {SLIGHTLY}).",
+                else f"{column}: the ECE of k = {k} is as low as that of k = 1, or lower (at "
+                f"most {SLIGHTLY} above it).",
                 where="figure 12",
                 check=compares(
                     here,
                     f"oko-k{k}",
                     "oko",
-                    ece,
+                    "ece",
                     above=0 if is_uniform else None,
                     below=None if is_uniform else SLIGHTLY,
                 ),
@@ -101,8 +95,7 @@ def odd_class_claims() -> Iterator[Claim]:
 
 
 def target_claims() -> Iterator[Claim]:
-    """Soft targets are worse than hard ones."""
-    accuracy, ece, entropy = measure("accuracy"), measure("ece"), measure("entropy")
+    """Claims that soft targets are worse than hard ones."""
     for data, distribution in COLUMNS:
         column = column_title(data, distribution)
         here = [(data, distribution)]
@@ -110,34 +103,34 @@ def target_claims() -> Iterator[Claim]:
             name=f"soft/{data}/{distribution}/accuracy",
             statement=f"{column}: soft targets are less accurate than hard ones.",
             where="figure 14",
-            check=compares(here, "oko-soft", "oko", accuracy, below=0, scale=100, unit=" %"),
+            check=compares(here, "oko-soft", "oko", "accuracy", below=0),
         )
         yield Claim(
             name=f"soft/{data}/{distribution}/accuracy/no-head",
             statement=f"{column}: soft targets are less accurate than hard ones without the "
             "odd-class head.",
             where="figure 14",
-            check=compares(here, "oko-soft", "oko-k1", accuracy, below=0, scale=100, unit=" %"),
+            check=compares(here, "oko-soft", "oko-k1", "accuracy", below=0),
         )
         yield Claim(
             name=f"soft/{data}/{distribution}/entropy",
             statement=f"{column}: soft targets give predictions of higher entropy.",
             where="figure 16",
-            check=compares(here, "oko-soft", "oko", entropy, above=0),
+            check=compares(here, "oko-soft", "oko", "entropy", above=0),
         )
         if data != "cifar100":
             yield Claim(
                 name=f"soft/{data}/{distribution}/ece",
                 statement=f"{column}: soft targets have a higher ECE than hard ones.",
                 where="figure 15",
-                check=compares(here, "oko-soft", "oko", ece, above=0),
+                check=compares(here, "oko-soft", "oko", "ece", above=0),
             )
         elif distribution == "heavy-tailed":
             yield Claim(
                 name=f"soft/{data}/{distribution}/ece",
                 statement=f"{column}: soft targets have a lower ECE than hard ones.",
                 where="figure 15",
-                check=compares(here, "oko-soft", "oko", ece, below=0),
+                check=compares(here, "oko-soft", "oko", "ece", below=0),
             )
         published = published_difference(TARGETS, "oko-soft", "oko", data, distribution)
         if data in ("mnist", "fashion_mnist"):
@@ -146,7 +139,7 @@ def target_claims() -> Iterator[Claim]:
                 statement=f"{column}: soft targets have a larger MAE between entropy and "
                 "cross-entropy than hard ones.",
                 where="Table 4",
-                check=compares(here, "oko-soft", "oko", measure("entropy_gap"), above=0),
+                check=compares(here, "oko-soft", "oko", "entropy_gap", above=0),
                 published=published,
                 contradicted=published is not None and published < 0,
             )

@@ -1,33 +1,35 @@
-"""What runs say about a claim: functions of the evidence to a finding."""
+"""Checks of claims: functions that return, for the evidence, the outcome of a claim."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from oddkout.checks import Number
 from oddkout.comparing.comparison import Interval, t_interval
+from oddkout.metrics.catalogue import METRICS, Metric
 from oddkout.paper.claims.claim import Outcome, Verdict, verdict_on
-from oddkout.paper.evidence import Evidence, Measure, measure
+from oddkout.paper.evidence import Evidence, measure
+from oddkout.paper.published import ACCURACY
 from oddkout.paper.settings import Distribution, Setting
 
 BASELINES = ("vanilla", "vanilla+ls", "weighted", "focal", "bb", "bb+ls")
 CALIBRATED = (*BASELINES, "bb+ts")
 
-NOTHING = Outcome(verdict="no data", numbers="no runs")
+NO_RUNS = Outcome(verdict="no data", numbers="no runs")
 
 
 def compares(
     columns: Sequence[tuple[str, Distribution]],
     first: str,
     second: str,
-    of: Measure,
+    metric_name: str,
     *,
     above: Number | None = None,
     below: Number | None = None,
-    scale: Number = 1,
-    unit: str = "",
 ) -> Callable[[Evidence], Outcome]:
-    """A check of first minus second, averaged over sizes, against limits."""
+    """Check first minus second in a metric, averaged over sizes, against limits."""
+    metric, value_of = METRICS[metric_name], measure(metric_name)
 
     def check(evidence: Evidence) -> Outcome:
         settings = [
@@ -35,22 +37,19 @@ def compares(
             for data, distribution in columns
             for setting in evidence.shared_settings(data, distribution, first, second)
         ]
-        found = evidence.lead(settings, first, second, of) if settings else None
-        if found is None:
-            return NOTHING
-        own, other = (evidence.by_seed(settings, name, of) for name in (first, second))
+        difference = evidence.difference(settings, first, second, value_of) if settings else None
+        if difference is None:
+            return NO_RUNS
+        own, other = (evidence.by_seed(settings, name, value_of) for name in (first, second))
         seeds = sorted(own.keys() & other.keys())
         means = [sum(side[seed] for seed in seeds) / len(seeds) for side in (own, other)]
-        digits = 1 if scale == 100 else 3
-        shown = " against ".join(f"{scale * mean:.{digits}f}" for mean in means)
+        both = f"{' against '.join(map(metric.written, means))} {metric.unit}".rstrip()
         sizes = sorted({setting.per_class for setting in settings})
-        return Outcome(
-            verdict=verdict_on(found, above=above, below=below),
-            numbers=f"{shown}{unit}: {_signed(found, scale, digits)}; {_seeds(len(seeds))}, "
+        return _outcome(
+            verdict_on(difference, above=above, below=below),
+            f"{both}: {_signed(difference, metric)}; {_seeds(len(seeds))}, "
             f"{', '.join(map(str, sizes))} per class",
-            value=found.mean,
-            low=_known(found.low),
-            high=_known(found.high),
+            difference,
             seeds=len(seeds),
         )
 
@@ -58,30 +57,28 @@ def compares(
 
 
 def reaches(
-    setting: Setting, of: Measure, *, above: Number, best_seed: bool = False
+    setting: Setting, *, above: Number, best_seed: bool = False
 ) -> Callable[[Evidence], Outcome]:
-    """A check of OKO's mean in one setting, or of its best seed, against a number."""
+    """Check OKO's mean accuracy in one setting, or that of its best seed, against a number."""
+    metric, value_of = ACCURACY.printed_metric, measure(ACCURACY.metric)
 
     def check(evidence: Evidence) -> Outcome:
-        found = evidence.mean([setting], "oko", of)
-        if found is None:
-            return NOTHING
-        values = list(evidence.by_seed([setting], "oko", of).values())
+        mean = evidence.mean([setting], "oko", value_of)
+        if mean is None:
+            return NO_RUNS
+        values = list(evidence.by_seed([setting], "oko", value_of).values())
+        best = max(values)
         if best_seed:
-            best = max(values)
             return Outcome(
                 verdict="holds" if best >= above else "does not hold",
-                numbers=f"best of {_seeds(len(values))}: {100 * best:.2f} %",
+                numbers=f"best of {_seeds(len(values))}: {metric.written(best)} %",
                 value=best,
                 seeds=len(values),
             )
-        return Outcome(
-            verdict=verdict_on(found, above=above),
-            numbers=f"{100 * found.mean:.2f} % [{100 * found.low:.2f}, {100 * found.high:.2f}]; "
-            f"{_seeds(len(values))}, best {100 * max(values):.2f} %",
-            value=found.mean,
-            low=_known(found.low),
-            high=_known(found.high),
+        return _outcome(
+            verdict_on(mean, above=above),
+            f"{_with_interval(mean, metric)}; {_seeds(len(values))}, best {metric.written(best)} %",
+            mean,
             seeds=len(values),
         )
 
@@ -89,40 +86,40 @@ def reaches(
 
 
 def ranks(data: str, distribution: Distribution, rank: int) -> Callable[[Evidence], Outcome]:
-    """A check that OKO's gap is among the lowest: fewer than so many baselines have a lower one."""
-    of = measure("entropy_gap")
+    """Check that fewer than ``rank`` baselines have a lower entropy gap than OKO."""
+    value_of = measure("entropy_gap")
 
     def check(evidence: Evidence) -> Outcome:
-        leads = {}
+        differences = {}
         for name in BASELINES:
             settings = evidence.shared_settings(data, distribution, "oko", name)
-            found = evidence.lead(settings, "oko", name, of) if settings else None
-            if found is None:
+            difference = evidence.difference(settings, "oko", name, value_of) if settings else None
+            if difference is None:
                 return Outcome(verdict="no data", numbers=f"no runs of {name} beside oko")
-            leads[name] = found
-        ahead = [name for name, found in leads.items() if found.low > 0]
-        possible = [name for name, found in leads.items() if not found.high < 0]
+            differences[name] = difference
+        lower = [name for name, difference in differences.items() if difference.low > 0]
+        possible = [name for name, difference in differences.items() if not difference.high < 0]
         verdict: Verdict = "undecided"
         if len(possible) < rank:
             verdict = "holds"
-        elif len(ahead) >= rank:
+        elif len(lower) >= rank:
             verdict = "does not hold"
-        named = ", ".join(ahead) or "none"
-        unsure = ", ".join(name for name in possible if name not in ahead) or "none"
+        named = ", ".join(lower) or "none"
+        unsure = ", ".join(name for name in possible if name not in lower) or "none"
         return Outcome(
             verdict=verdict,
-            numbers=f"lower than OKO: {named}; cannot be told from it: {unsure}",
-            value=float(len(ahead)),
+            numbers=f"significantly lower than OKO: {named}; not significantly different: {unsure}",
+            value=float(len(lower)),
         )
 
     return check
 
 
 def costs(first: str, second: str, *, below: Number) -> Callable[[Evidence], Outcome]:
-    """A check of the CPU-seconds of whole runs, as the ratio of two variants in the same settings.
+    """Check the ratio of the CPU-seconds of two variants, over whole runs in the same settings.
 
-    Runs of an older version, which do not know their CPU-seconds, have no say. Neither variant may
-    share its training with others, whose evaluation would be counted with it.
+    Runs of older versions did not record CPU-seconds and do not count. Neither variant may share
+    its training with others, since their evaluation would be counted, too.
     """
 
     def seconds(evidence: Evidence, setting: Setting, name: str) -> dict[tuple[int, int], float]:
@@ -138,15 +135,13 @@ def costs(first: str, second: str, *, below: Number) -> Callable[[Evidence], Out
             own, other = (seconds(evidence, setting, name) for name in (first, second))
             ratios += [own[key] / other[key] for key in sorted(own.keys() & other.keys())]
         if not ratios:
-            return NOTHING
-        found = t_interval(ratios)
-        interval = f" [{found.low:.2f}, {found.high:.2f}]" if len(ratios) > 1 else ""
-        return Outcome(
-            verdict=verdict_on(found, below=below),
-            numbers=f"ratio {found.mean:.2f}{interval} in {len(ratios)} pairs of runs",
-            value=found.mean,
-            low=_known(found.low),
-            high=_known(found.high),
+            return NO_RUNS
+        mean = t_interval(ratios)
+        interval = f" [{mean.low:.2f}, {mean.high:.2f}]" if len(ratios) > 1 else ""
+        return _outcome(
+            verdict_on(mean, below=below),
+            f"ratio {mean.mean:.2f}{interval} in {len(ratios)} pairs of runs",
+            mean,
             seeds=len(ratios),
         )
 
@@ -154,8 +149,8 @@ def costs(first: str, second: str, *, below: Number) -> Callable[[Evidence], Out
 
 
 def gains_in_tail(data: str) -> Callable[[Evidence], Outcome]:
-    """A check that the mean lead over the baselines is larger where the tail is heavy."""
-    of = measure("accuracy")
+    """Check that OKO's mean lead over the baselines is larger for heavy-tailed classes."""
+    metric, value_of = METRICS["accuracy"], measure("accuracy")
 
     def check(evidence: Evidence) -> Outcome:
         by_seed: dict[str, dict[int, list[float]]] = {}
@@ -163,7 +158,7 @@ def gains_in_tail(data: str) -> Callable[[Evidence], Outcome]:
             table: dict[int, list[float]] = {}
             for name in BASELINES:
                 settings = evidence.shared_settings(data, distribution, "oko", name)
-                own, other = (evidence.by_seed(settings, who, of) for who in ("oko", name))
+                own, other = (evidence.by_seed(settings, who, value_of) for who in ("oko", name))
                 for seed in own.keys() & other.keys():
                     table.setdefault(seed, []).append(own[seed] - other[seed])
             by_seed[distribution] = {
@@ -172,20 +167,18 @@ def gains_in_tail(data: str) -> Callable[[Evidence], Outcome]:
         heavy, even = by_seed["heavy-tailed"], by_seed["uniform"]
         seeds = sorted(heavy.keys() & even.keys())
         if not seeds:
-            return NOTHING
+            return NO_RUNS
         gains = [(sum(heavy[s]) - sum(even[s])) / len(BASELINES) for s in seeds]
-        found = t_interval(gains)
+        gain = t_interval(gains)
         means = [
-            100 * sum(map(sum, table.values())) / len(table) / len(BASELINES)
+            metric.written(sum(map(sum, table.values())) / len(table) / len(BASELINES))
             for table in (heavy, even)
         ]
-        return Outcome(
-            verdict=verdict_on(found, above=0),
-            numbers=f"mean lead {means[0]:.1f} heavy-tailed, {means[1]:.1f} uniform: "
-            f"{_signed(found, 100, 1)}; {_seeds(len(seeds))}",
-            value=found.mean,
-            low=_known(found.low),
-            high=_known(found.high),
+        return _outcome(
+            verdict_on(gain, above=0),
+            f"mean lead {means[0]} heavy-tailed, {means[1]} uniform: "
+            f"{_signed(gain, metric)}; {_seeds(len(seeds))}",
+            gain,
             seeds=len(seeds),
         )
 
@@ -193,7 +186,7 @@ def gains_in_tail(data: str) -> Callable[[Evidence], Outcome]:
 
 
 def knows_when_right(data: str, distribution: Distribution) -> Callable[[Evidence], Outcome]:
-    """A check that most right predictions are certain and most wrong ones uncertain."""
+    """Check that most correct predictions have low entropy and most wrong ones high entropy."""
 
     def check(evidence: Evidence) -> Outcome:
         shares = []
@@ -212,8 +205,8 @@ def knows_when_right(data: str, distribution: Distribution) -> Callable[[Evidenc
         right, wrong = np.mean(shares, axis=0)
         return Outcome(
             verdict="holds" if min(right, wrong) > 0.5 else "does not hold",
-            numbers=f"{100 * right:.0f} % of right ones below half of log C, {100 * wrong:.0f} % "
-            f"of wrong ones above; {len(shares)} runs",
+            numbers=f"{100 * right:.0f} % of the correct predictions have an entropy below half of "
+            f"log C, {100 * wrong:.0f} % of the wrong ones above; {len(shares)} runs",
             value=float(min(right, wrong)),
         )
 
@@ -221,36 +214,44 @@ def knows_when_right(data: str, distribution: Distribution) -> Callable[[Evidenc
 
 
 def shows(size: int) -> Callable[[Evidence], Outcome]:
-    """Our number, where the paper does not say what it compares with."""
+    """Report our accuracy where the paper does not say what it compares with."""
+    metric, value_of = ACCURACY.printed_metric, measure(ACCURACY.metric)
 
     def check(evidence: Evidence) -> Outcome:
-        found = evidence.mean([Setting("mnist", "uniform", size)], "oko", measure("accuracy"))
-        if found is None:
-            return NOTHING
-        return Outcome(
-            verdict="no data",
-            numbers=f"{100 * found.mean:.2f} % [{100 * found.low:.2f}, {100 * found.high:.2f}] "
-            "here; the paper does not say what the best result before was",
-            value=found.mean,
-            low=_known(found.low),
-            high=_known(found.high),
+        mean = evidence.mean([Setting("mnist", "uniform", size)], "oko", value_of)
+        if mean is None:
+            return NO_RUNS
+        return _outcome(
+            "no data",
+            f"{_with_interval(mean, metric)} here; the paper does not state the previous best",
+            mean,
         )
 
     return check
 
 
-def _signed(found: Interval, scale: Number, digits: int) -> str:
-    """A difference with its sign and interval."""
-    mean, low, high = (scale * value for value in (found.mean, found.low, found.high))
-    if low != low:
-        return f"{mean:+.{digits}f}"
-    return f"{mean:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
+def _outcome(verdict: Verdict, numbers: str, interval: Interval, *, seeds: int = 0) -> Outcome:
+    """The outcome that an interval decides; JSON has no NaN, so limits of NaN become none."""
+    low, high = (None if math.isnan(limit) else limit for limit in (interval.low, interval.high))
+    return Outcome(
+        verdict=verdict, numbers=numbers, value=interval.mean, low=low, high=high, seeds=seeds
+    )
+
+
+def _with_interval(mean: Interval, metric: Metric) -> str:
+    """A mean in per cent and its interval."""
+    low, high = (metric.written(limit) for limit in (mean.low, mean.high))
+    return f"{metric.written(mean.mean)} % [{low}, {high}]"
+
+
+def _signed(difference: Interval, metric: Metric) -> str:
+    """A difference and its interval, with signs; without the interval if there is one seed."""
+    mean, low, high = (
+        metric.written(value, sign="+")
+        for value in (difference.mean, difference.low, difference.high)
+    )
+    return mean if math.isnan(difference.low) else f"{mean} [{low}, {high}]"
 
 
 def _seeds(count: int) -> str:
     return "one seed" if count == 1 else f"{count} seeds"
-
-
-def _known(value: float) -> float | None:
-    """A limit as JSON has it: none for NaN."""
-    return None if value != value else value

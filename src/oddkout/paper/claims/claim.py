@@ -1,4 +1,4 @@
-"""A claim of the paper about experiments, and what became of it."""
+"""A claim of the paper about experiments, and its outcome."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -7,24 +7,25 @@ from typing import Any, Literal
 from oddkout.checks import Number
 from oddkout.comparing.comparison import Interval
 from oddkout.paper.evidence import Evidence
+from oddkout.paper.published import ACCURACY
 
 Verdict = Literal["holds", "does not hold", "undecided", "no data"]
 
-# The words of the paper that are no numbers, and what they are taken for.
-HARDLY = 0.01  # of accuracy
-SLIGHTLY = 0.03  # of ECE
-LITTLE = 1.2  # times the cost
+# Numbers for the words that the paper uses instead of numbers.
+HARDLY = 0.01  # "hardly" more or less accurate
+SLIGHTLY = 0.03  # "slightly" larger ECE
+LITTLE = 1.2  # "little" more cost: ratio
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of a claim.
+    """The outcome of a claim.
 
     Attributes:
-        verdict: Whether it holds.
-        numbers: The numbers, as a reader wants them.
+        verdict: Whether the claim holds.
+        numbers: The numbers behind the verdict, in words.
         value: The number that decides: a difference, a ratio or a count.
-        low: Lower limit of its 95 % interval.
+        low: Lower limit of its 95 % confidence interval.
         high: Upper limit.
         seeds: Number of seeds.
     """
@@ -42,13 +43,13 @@ class Claim:
     """A statement of the paper about experiments.
 
     Attributes:
-        name: A name, parts of it separated by slashes.
-        statement: What it says.
-        where: Where the paper says so.
-        check: What runs say about it.
-        published: The deciding number from the paper's own tables, where these have it.
+        name: A unique name; slashes separate its parts.
+        statement: The claim in one sentence.
+        where: Where the paper makes it.
+        check: Returns the outcome for given evidence.
+        published: The deciding number in the paper's own tables, if they have it.
         contradicted: Whether that number contradicts the statement.
-        is_share: Whether that number is a share, to be shown in per cent.
+        is_share: Whether that number is a share, to be written in per cent.
     """
 
     name: str
@@ -61,18 +62,20 @@ class Claim:
 
     @property
     def published_text(self) -> str:
-        """The paper's number as a reader wants it; empty where there is none."""
+        """The paper's number in words; empty if it has none."""
         if self.published is None:
             return ""
-        return f"{100 * self.published:+.2f} %" if self.is_share else f"{self.published:+.4g}"
+        if self.is_share:
+            return f"{ACCURACY.printed_metric.written(self.published, sign='+')} %"
+        return f"{self.published:+.4g}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A claim and what became of it."""
+    """A claim and its outcome."""
 
     claim: Claim
-    finding: Outcome
+    outcome: Outcome
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON."""
@@ -83,18 +86,18 @@ class Judged:
             "where": claim.where,
             "published": claim.published,
             "contradicted": claim.contradicted,
-        } | asdict(self.finding)
+        } | asdict(self.outcome)
 
 
 def verdict_on(
-    found: Interval, *, above: Number | None = None, below: Number | None = None
+    interval: Interval, *, above: Number | None = None, below: Number | None = None
 ) -> Verdict:
-    """Whether a number lies above one limit, or below another, or both, as far as is known.
+    """Whether a number lies above one limit, below another, or both.
 
     Args:
-        found: The number with its interval; one of NaN decides nothing.
-        above: What it is claimed to exceed.
-        below: What it is claimed to fall short of.
+        interval: The number and its confidence interval; one of NaN leaves it undecided.
+        above: The limit that the number is claimed to exceed.
+        below: The limit that the number is claimed to stay below.
 
     Example:
         >>> verdict_on(Interval(2.0, 1.0, 3.0), above=0)
@@ -104,8 +107,8 @@ def verdict_on(
     """
     high_limit = float("inf") if below is None else below
     low_limit = float("-inf") if above is None else above
-    if found.low > low_limit and found.high < high_limit:
+    if interval.low > low_limit and interval.high < high_limit:
         return "holds"
-    if found.high < low_limit or found.low > high_limit:
+    if interval.high < low_limit or interval.low > high_limit:
         return "does not hold"
     return "undecided"

@@ -1,4 +1,4 @@
-"""The paper's theory, executable: every statement as a program that checks it."""
+"""The paper's theory: every statement is checked by a program."""
 
 from oddkout.paper.theory.statement import Check, Statement
 from oddkout.paper.theory.verification import verify

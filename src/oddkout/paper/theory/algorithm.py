@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper, outcome by outcome: every set and its exact probability."""
+"""Algorithm 1 of the paper by enumeration: every set and its exact probability."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from torch import Tensor
 
 
 def set_probabilities(labels: Sequence[int], k: int) -> dict[tuple[int, ...], Fraction]:
-    """Probability of every set that Algorithm 1 can draw, pair first, then the odd members.
+    """Probability of every set that Algorithm 1 can draw; the pair comes first.
 
     Args:
-        labels: Class of every example; every class at least twice.
+        labels: Class of every example; every class has at least two.
         k: Number of odd classes.
 
     Example:
@@ -38,13 +38,13 @@ def set_probabilities(labels: Sequence[int], k: int) -> dict[tuple[int, ...], Fr
 def every_set(
     labels: Sequence[int], k: int
 ) -> tuple[Int64[Tensor, "sets members"], Float64[Tensor, " sets"]]:
-    """All sets of Algorithm 1 as rows, and their probabilities."""
+    """All sets that Algorithm 1 can draw, as rows, and their probabilities."""
     probability = set_probabilities(labels, k)
     weights = [float(value) for value in probability.values()]
     return torch.tensor(list(probability)), torch.tensor(weights, dtype=torch.float64)
 
 
-@cache  # searches ask for the same sets a thousand times
+@cache  # optimisers call it thousands of times
 def class_sets(classes: int, k: int) -> Int64[Tensor, "sets members"]:
     """The classes of every set (i, i, Y), Y being k classes other than i; all equally likely.
 

@@ -1,4 +1,4 @@
-"""Proposition: re-weighting the loss by class equals batch-balancing, in expectation."""
+"""Proposition: re-weighting the loss by class equals batch-balancing in expectation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from oddkout.paper.theory.statement import Check, Statement
 def reweighted(
     labels: Sequence[int], losses: Sequence[Fraction], batch: int, *, is_literal: bool = False
 ) -> Fraction:
-    """Expected re-weighted loss of a batch drawn uniformly, over all batches.
+    """Expected re-weighted loss of a uniformly drawn batch, over all batches.
 
     Args:
         labels: Class of every example.
         losses: Loss of every example.
-        batch: Examples in a batch, drawn with replacement.
-        is_literal: Take class frequencies from the batch, as the printed definition has it when
-            applied to a batch, and not from the data.
+        batch: Number of examples in a batch, drawn with replacement.
+        is_literal: Take class frequencies from the batch, as the printed definition reads, instead
+            of from the data.
     """
     total = Fraction(0)
     for drawn in product(range(len(labels)), repeat=batch):
@@ -50,13 +50,13 @@ def balanced(labels: Sequence[int], losses: Sequence[Fraction], batch: int) -> F
 
 @dataclass(frozen=True)
 class Variances:
-    """Two unbiased estimates of one gradient, each from one example.
+    """Two unbiased one-example estimates of a gradient.
 
     Attributes:
-        reweighted: Variance, summed over the entries, of a uniform draw with class weights.
-        balanced: The same of a draw by batch-balancing.
-        squared_mean: Squared length of the gradient that they estimate.
-        bias: Largest difference of the two expectations.
+        reweighted: Variance of a uniform draw with class weights, summed over the entries.
+        balanced: Variance of a draw by batch-balancing, summed over the entries.
+        squared_mean: Squared norm of the gradient.
+        bias: Largest difference between the two expectations.
     """
 
     reweighted: float
@@ -68,7 +68,7 @@ class Variances:
 def gradient_variances(
     gradients: Float64[Tensor, "examples entries"], labels: Int64[Tensor, " examples"]
 ) -> Variances:
-    """Exact variances of the two estimates, from the gradient of every example."""
+    """Exact variances of both estimates, from the gradient of every example."""
     classes = int(labels.max()) + 1
     weighted = class_weights(labels, classes=classes).double()[labels][:, None] * gradients
     chance = 1 / (classes * labels.bincount()[labels].double())
@@ -92,12 +92,14 @@ def untrained_gradients(
     noise = torch.randn(len(labels), features, generator=generator, dtype=torch.float64)
     x = centres[labels] + noise
     errors = torch.full((len(labels), classes), 1 / classes, dtype=torch.float64)
-    errors -= F.one_hot(labels, classes)  # the gradient in the logits: softmax less one-hot
+    errors -= F.one_hot(
+        labels, classes
+    )  # gradient with respect to the logits: softmax minus one-hot
     return (errors[:, :, None] * x[:, None, :]).flatten(1), labels
 
 
 def balancing() -> Statement:
-    """The proposition in whole-number arithmetic, and the variances that it leaves open."""
+    """Check the proposition in fractions, and compute the variances that it says nothing about."""
     random = Random(0)
     ratios, literal = set(), set()
     for _ in range(5):
@@ -118,11 +120,11 @@ def balancing() -> Statement:
         statement="Re-weighting by inverse class frequency and batch-balancing have the same "
         "expected loss, for all parameters, up to a constant lambda.",
         computed="Every batch of 2 from random imbalanced data of 3 classes, in fractions; the "
-        "variance of both one-example gradients, exact, for a linear model on 80, 10, 6 and 4 "
+        "exact variance of both one-example gradients for a linear model on 80, 10, 6 and 4 "
         "examples of 4 classes.",
         checks=(
             Check(
-                quantity="different values of lambda over 5 data sets",
+                quantity="number of values of lambda over 5 data sets",
                 value=len(ratios),
                 relation="=",
                 expected=1,
@@ -136,11 +138,11 @@ def balancing() -> Statement:
                 reason="exact: fractions",
             ),
             Check(
-                quantity="values of lambda with each batch's own frequencies",
+                quantity="number of values with frequencies of each batch",
                 value=len(literal),
                 relation=">=",
                 expected=2,
-                reason="exact: read literally, no lambda exists",
+                reason="exact: as printed, no lambda exists",
             ),
             Check(
                 quantity="expected gradients with class_weights, difference",
@@ -158,7 +160,7 @@ def balancing() -> Statement:
                 reason="a ratio of exact sums",
             ),
             Check(
-                quantity="mean squares, the same, gradients of one length",
+                quantity="ratio of mean squares, gradients of equal norm",
                 value=mean_squares[0] / mean_squares[1],
                 relation="=",
                 expected=sum(sum(counts) / (4 * count) for count in counts) / 4,
@@ -170,12 +172,12 @@ def balancing() -> Statement:
                 value=learnt.reweighted / learnt.balanced,
                 relation="<=",
                 expected=1,
-                reason="a ratio of exact sums: here the advantage turns",
+                reason="a ratio of exact sums: here the order is reversed",
             ),
         ),
         remarks=(
-            "lambda = 1 / C; with weights scaled to mean 1, as class_weights gives them, it is 1",
-            "batch-balancing has less variance where rare classes have gradients as large as "
-            "others; that is no theorem, and it turns once they are learnt",
+            "lambda = 1 / C; with weights of mean 1, as class_weights returns, it is 1",
+            "batch-balancing has less variance while rare classes have gradients as large as "
+            "others; this is no theorem, and it is reversed once they are learnt",
         ),
     )

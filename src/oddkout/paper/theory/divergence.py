@@ -1,7 +1,7 @@
-"""Proposition on divergence: from a symmetric start, the logits still grow without bound.
+"""Proposition on divergence: from a symmetric start, the logits grow without bound.
 
-F(a, b) has a on the diagonal and b elsewhere. A set of k odd classes sums to logits that
-lie d = a - b apart: 2 d for the pair class, d for the odd ones, 0 for the rest.
+F(a, b) has a on the diagonal and b elsewhere. Up to a constant, the logits of a set sum to 2 d for
+the pair class, d for each odd class and 0 for the others, with d = a - b.
 """
 
 import math
@@ -27,7 +27,7 @@ def symmetric(a: Number, b: Number, classes: int) -> Float64[Tensor, "classes cl
 
 
 def slopes(a: Number, b: Number, *, classes: int, k: int) -> tuple[float, float]:
-    """The paper's derivatives of R(a, b) = log softmax, one summand, by a and by b."""
+    """The paper's derivatives of one summand of R(a, b) = log softmax, by a and by b."""
     pair, odd = math.exp(2 * a + b * k), k * math.exp(a + b * (k + 1))
     other = (classes - k - 1) * math.exp((k + 2) * b)
     total = pair + odd + other
@@ -41,9 +41,9 @@ class Descent:
     """Gradient descent on all entries of F, from F(0, 0).
 
     Attributes:
-        diagonal: The mean diagonal entry after each step, the start included.
-        off_diagonal: The mean of the other entries.
-        asymmetry: Largest distance of any entry from its mean, over all steps.
+        diagonal: Mean diagonal entry, at the start and after each step.
+        off_diagonal: Mean of the other entries, likewise.
+        asymmetry: Largest distance of an entry from its mean, over all steps.
     """
 
     diagonal: tuple[float, ...]
@@ -52,7 +52,7 @@ class Descent:
 
 
 def descent(loss: Loss, *, classes: int, steps: int, rate: Number = 1.0) -> Descent:
-    """Follow a loss of F downhill with a fixed step size."""
+    """Gradient descent on a loss of F with a fixed step size."""
     logits = symmetric(0, 0, classes).requires_grad_()
     is_diagonal = torch.eye(classes, dtype=torch.bool)
     diagonal, off_diagonal, asymmetry = [0.0], [0.0], 0.0
@@ -76,17 +76,17 @@ def cross_entropy(logits: Tensor, smoothing: float = 0.0) -> Tensor:
 def margin_growth(
     kind: str, *, classes: int, steps: int, rate: Number = 1.0, smoothing: float = 0.1
 ) -> list[float]:
-    """The margin d = a - b after each step of the same descent, from its one-dimensional form.
+    """The margin d = a - b after each step of the same descent, computed in one dimension.
 
-    On F(a, b) the risks are functions of d alone; a step on all entries of F moves d by the rate
-    times -risk'(d) / (C - 1).
+    On F(a, b) the risks depend on d alone. A step on all entries of F changes d by the rate times
+    -risk'(d) / (C - 1).
 
     Args:
         kind: ``"oko"`` (k = 1, hard), ``"cross-entropy"`` or ``"label smoothing"``.
         classes: Number of classes C.
         steps: Number of steps.
         rate: Step size.
-        smoothing: Of the labels.
+        smoothing: Amount of label smoothing.
     """
     d, margins = 0.0, [0.0]
     for _ in range(steps):
@@ -106,7 +106,7 @@ def margin_growth(
 def toy_path(
     start: tuple[Number, Number], *, rate: float, steps: int
 ) -> Float64[Tensor, "points 2"]:
-    """Gradient descent on the paper's toy, f(x, y) = -x - y + (y - x)^2."""
+    """Gradient descent on the paper's toy example, f(x, y) = -x - y + (y - x)^2."""
     x, y = float(start[0]), float(start[1])
     points = [(x, y)]
     for _ in range(steps):
@@ -117,7 +117,7 @@ def toy_path(
 
 
 def _slope_gap() -> float:
-    """Largest relative distance of the closed-form derivatives from automatic ones."""
+    """Largest difference between closed-form and automatic derivatives."""
     generator = torch.Generator().manual_seed(0)
     worst = 0.0
     for classes in range(2, 8):
@@ -133,7 +133,7 @@ def _slope_gap() -> float:
 
 
 def divergence(*, classes: int = 5, k: int = 1) -> Statement:
-    """The proposition by descent on all entries of F, its closed forms, its speed, and the toy."""
+    """Check the proposition by descent on F, and its derivatives, its speed and the toy example."""
     path = descent(lambda logits: risk(logits, k), classes=classes, steps=400)
     growing = torch.tensor(path.diagonal).diff()
     falling = torch.tensor(path.off_diagonal).diff()
@@ -167,7 +167,7 @@ def divergence(*, classes: int = 5, k: int = 1) -> Statement:
         "d = a - b; the toy f(x, y) = -x - y + (y - x)^2.",
         checks=(
             Check(
-                quantity="farthest entry from F(a, b), 400 steps",
+                quantity="largest distance of F from F(a, b), 400 steps",
                 value=path.asymmetry,
                 relation="=",
                 expected=0,
@@ -225,7 +225,7 @@ def divergence(*, classes: int = 5, k: int = 1) -> Statement:
                 relation="=",
                 expected=math.log((classes - 1) / k),
                 tolerance=0.02,
-                reason="o(1); pulls of k and (C - 1) times exp(-d)",
+                reason="o(1); steps of k and (C - 1) times exp(-d)",
             ),
             Check(
                 quantity="label smoothing 0.1: d, 10^5 steps",
@@ -246,7 +246,7 @@ def divergence(*, classes: int = 5, k: int = 1) -> Statement:
         ),
         remarks=(
             "at k = C - 1 R_hard on F(a, b) is cross-entropy itself: the lag log((C - 1) / k) is 0",
-            "the toy's x + y grows by twice the step size per step, exactly as without its square: "
-            "the square bends the path, it does not slow the divergence",
+            "x + y of the toy grows by twice the step size per step, as without the square: the "
+            "square bends the path but does not slow the divergence",
         ),
     )

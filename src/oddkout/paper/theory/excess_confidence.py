@@ -1,4 +1,4 @@
-"""Two lemmas on relative cross-entropy, RC(y, q) = H(y, q) - H(q): its sign and its mean."""
+"""Two lemmas on the sign and the mean of relative cross-entropy, RC(y, q) = H(y, q) - H(q)."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,7 +13,7 @@ from oddkout.paper.theory.statement import Check, Statement
 
 
 def relative_cross_entropy(log_probs: Float64[Tensor, "*rows classes"]) -> Tensor:
-    """RC of every class as the hard label: -log q_y less the entropy of q."""
+    """RC with every class as the hard label: -log q_y minus the entropy of q."""
     entropy = -(log_probs.exp() * log_probs).sum(dim=-1, keepdim=True)
     return -log_probs - entropy
 
@@ -30,7 +30,7 @@ def prediction(
 def least_relative_cross_entropy(
     classes: int, *, cap: float, starts: int = 32, steps: int = 100
 ) -> float:
-    """The least RC of class 0 that L-BFGS finds among predictions with q_0 <= ``cap``."""
+    """The lowest RC of class 0 that L-BFGS finds among predictions with q_0 <= ``cap``."""
     generator = torch.Generator().manual_seed(0)
     share = 3 * torch.randn(starts, generator=generator, dtype=torch.float64)
     rest = 3 * torch.randn(starts, classes - 1, generator=generator, dtype=torch.float64)
@@ -48,8 +48,8 @@ def log_coefficients(
     """Mean RC over inputs with one prediction q, as the coefficients of log q_1 ... log q_C.
 
     Args:
-        prediction: The probabilities q that all these inputs are given.
-        labels: The true class probabilities of every input; inputs are equally likely.
+        prediction: The probabilities q, the same for all inputs.
+        labels: True class probabilities of every input; inputs are equally likely.
     """
     observed = [sum(column) / Fraction(len(labels)) for column in zip(*labels, strict=True)]
     # H(y, q) contributes -P(y = j) to log q_j, and -H(q) contributes q_j.
@@ -57,7 +57,7 @@ def log_coefficients(
 
 
 def calibrated_inputs(random: Random, classes: int) -> tuple[list[Fraction], list[list[Fraction]]]:
-    """A prediction and two inputs that it is right about on average, though on neither alone."""
+    """A prediction and two inputs; it is calibrated on their average, but on neither alone."""
     counts = [random.randint(2, 9) for _ in range(classes)]
     q = [Fraction(count, sum(counts)) for count in counts]
     tilt = Fraction(1, sum(counts))
@@ -67,9 +67,9 @@ def calibrated_inputs(random: Random, classes: int) -> tuple[list[Fraction], lis
 
 
 def excess_confidence() -> Statement:
-    """Both lemmas: a search for a counterexample, and an exact expectation."""
+    """Check both lemmas: search for a counterexample, and compute an exact expectation."""
     some_classes = (2, 3, 4, 6, 10)
-    found = {c: least_relative_cross_entropy(c, cap=1 / c) for c in some_classes}
+    within = {c: least_relative_cross_entropy(c, cap=1 / c) for c in some_classes}
     beyond = {c: least_relative_cross_entropy(c, cap=1.5 / c) for c in some_classes}
     random = Random(0)
     groups = [calibrated_inputs(random, c) for c in some_classes for _ in range(20)]
@@ -84,30 +84,30 @@ def excess_confidence() -> Statement:
         name="Lemmas on relative cross-entropy",
         statement="For a hard label y, RC(y, q) = H(y, q) - H(q) >= 0 wherever q_y <= 1/C; and "
         "under perfect calibration the mean RC is 0.",
-        computed="The least RC that L-BFGS finds with q_y <= 1/C, C = 2, 3, 4, 6, 10, 32 random "
+        computed="The lowest RC that L-BFGS finds with q_y <= 1/C, C = 2, 3, 4, 6, 10, 32 random "
         "starts each; the mean RC of 100 predictions that are calibrated on average, in fractions.",
         checks=(
             Check(
-                quantity="least RC found with q_y <= 1/C",
-                value=min(found.values()),
+                quantity="lowest RC found with q_y <= 1/C",
+                value=min(within.values()),
                 relation=">=",
                 expected=0,
                 tolerance=1e-12,
                 reason="rounding of sums near log 10",
             ),
             Check(
-                quantity="the search comes as near as",
-                value=max(found.values()),
+                quantity="the same, largest over C",
+                value=max(within.values()),
                 relation="<=",
                 expected=1e-3,
-                reason="so it did reach the bound, at q uniform",
+                reason="the search reaches the bound, at q uniform",
             ),
             Check(
-                quantity="least RC found with q_y <= 1.5/C, largest over C",
+                quantity="lowest RC found with q_y <= 1.5/C, largest over C",
                 value=max(beyond.values()),
                 relation="<=",
                 expected=-1e-2,
-                reason="1/C cannot be raised: counterexamples there",
+                reason="counterexamples: 1/C cannot be raised",
             ),
             Check(
                 quantity="largest coefficient of a log q_j in the mean RC",
@@ -117,11 +117,11 @@ def excess_confidence() -> Statement:
                 reason="exact: fractions",
             ),
             Check(
-                quantity="the same over inputs that are not calibrated",
+                quantity="the same for miscalibrated inputs",
                 value=float(max(map(abs, off))),
                 relation=">=",
                 expected=0.01,
-                reason="so the computation can tell",
+                reason="so the check can fail",
             ),
             Check(
                 quantity="mean RC in float64, largest",

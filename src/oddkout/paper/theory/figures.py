@@ -1,4 +1,4 @@
-"""Figures of the theory: functions that draw finished numbers, and the numbers they are given."""
+"""Figures of the theory: functions that draw given numbers, and one that computes them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, which colour-blind readers can tell apart; lines differ in dash as well.
+# Okabe and Ito's palette, which is safe for colour-blind readers; lines differ in dash, too.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "0.45"
 
 
@@ -94,7 +94,7 @@ def draw_variance(variances: LayoutVariances, sets: Sequence[int], ax: "Axes") -
         alpha=0.25,
         linewidth=0,
     )
-    ax.plot(sets, values, color=BLUE, marker="o", markersize=4, label="pool, S sets inside it")
+    ax.plot(sets, values, color=BLUE, marker="o", markersize=4, label="pool, S sets")
     independent = variances.cost // (variances.k + 2)
     ax.axhline(
         variances.paper, color=RED, linestyle="--", label=f"paper layout, {independent} sets"
@@ -103,7 +103,7 @@ def draw_variance(variances: LayoutVariances, sets: Sequence[int], ax: "Axes") -
     ax.set(
         xscale="log",
         yscale="log",
-        xlabel=f"S, sets an update ({variances.cost} examples forwarded)",
+        xlabel=f"S, sets per update ({variances.cost} examples forwarded)",
         ylabel="variance of the gradient",
     )
     ax.legend(loc="upper right")

@@ -1,4 +1,4 @@
-"""Minimisation by L-BFGS in float64, for searches that must go as low as they can."""
+"""Minimisation by L-BFGS, for searches that need a minimum to high precision."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def minimise(loss: Callable[[], Tensor], parameters: list[Tensor], *, steps: int) -> None:
-    """Change the parameters in place so that the loss is as low as L-BFGS can bring it."""
+    """Minimise a loss by L-BFGS; the parameters change in place."""
     for parameter in parameters:
         parameter.requires_grad_()
     search: Any = torch.optim.LBFGS(

@@ -1,8 +1,8 @@
 """Theorem 1: OKO is less certain in low-data regions.
 
-Three inputs, two classes. Input 0 carries almost all data, with either label; inputs 1 and 2 carry
-a fraction epsilon / 2 each, always with label 1 and 2. The model is a table a = (a_0, a_1, a_2):
-its logits at input x are (0, a_x).
+There are three inputs and two classes. Input 0 has almost all data, with either label. Inputs 1 and
+2 have a share epsilon / 2 each, always with label 1 and label 2. The model is a table
+a = (a_0, a_1, a_2): its logits at input x are (0, a_x).
 """
 
 import math
@@ -22,10 +22,10 @@ from oddkout.paper.theory.statement import Check, Statement
 from oddkout.sets import ClassIndex
 
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-RATE = 2 / 15  # of the true class at input 1 or 2: 2/3 + 2/15 epsilon + O(epsilon^2)
-SMOOTHING = 0.1  # of the labels, the paper's
+RATE = 2 / 15  # probability of the true class at inputs 1 and 2: 2/3 + 2/15 epsilon + O(epsilon^2)
+SMOOTHING = 0.1  # the paper's label smoothing
 
-_functional: Any = torch.autograd.functional  # without types
+_functional: Any = torch.autograd.functional  # it has no type annotations
 
 
 def expected_loss(
@@ -63,14 +63,14 @@ def class_1(a: Float64[Tensor, "3"]) -> Float64[Tensor, "3"]:
 
 @dataclass(frozen=True)
 class Fit:
-    """A table fitted to sampled sets: class 1 at the three inputs, with standard errors."""
+    """A table fitted to sampled sets: probability of class 1 at each input, and standard errors."""
 
     class_1: Float64[Tensor, "3"]
     error: Float64[Tensor, "3"]
 
 
 def fitted(epsilon: float, *, examples: int = 4000, sets: int = 200_000, seed: int = 0) -> Fit:
-    """Minimise ``OddKOutLoss`` over sets that ``ClassIndex`` samples from data as in the theorem.
+    """Minimise ``OddKOutLoss`` over sets that ``ClassIndex`` draws from data as in the theorem.
 
     The standard errors are those of an M-estimator, from the per-set gradients.
     """
@@ -79,7 +79,7 @@ def fitted(epsilon: float, *, examples: int = 4000, sets: int = 200_000, seed: i
     x = torch.where(torch.arange(examples) < 2 * rare, labels + 1, 0)
     generator = torch.Generator().manual_seed(seed)
     drawn = ClassIndex(labels).draw_sets(k=1, sets=sets, generator=generator)
-    # Sets whose members have the same inputs have the same loss: one of each kind, counted.
+    # Sets whose members have the same inputs have the same loss: compute one of each kind.
     kinds, kind_of, counts = torch.unique(
         torch.cat([labels[drawn[:, :1]], x[drawn].sort(dim=1).values], dim=1),
         dim=0,
@@ -124,7 +124,7 @@ def _derivatives(function: Callable[[Tensor], Tensor], a: Tensor) -> tuple[Tenso
 def rival_confidences(steps: int = 1000) -> dict[str, float]:
     """Probability of class 1 at input 1 after gradient descent with other losses, step size 1.
 
-    A table's logits at input 1 see only the data at input 1, all of class 1, whatever epsilon.
+    The logits at input 1 depend only on the data there, which are all of class 1 for any epsilon.
     """
     label = torch.tensor([0])
     rivals: dict[str, Callable[[Tensor], Tensor]] = {
@@ -143,8 +143,8 @@ def rival_confidences(steps: int = 1000) -> dict[str, float]:
 
 
 def theorem_1() -> Statement:
-    """Theorem 1, by enumeration, Newton's method and training."""
-    found = misprints()
+    """Check Theorem 1 by enumeration, Newton's method and training."""
+    differences = misprints()
     at = {epsilon: minimiser(epsilon) for epsilon in EPSILONS}
     probs = {epsilon: class_1(a) for epsilon, a in at.items()}
     smallest, second = EPSILONS[-1], EPSILONS[-2]
@@ -172,8 +172,8 @@ def theorem_1() -> Statement:
     return Statement(
         name="Theorem 1",
         statement="OKO is less certain in low-data regions: as epsilon -> 0, the minimiser of the "
-        "expected hard loss puts [1/2, 1/2], [2/3, 1/3], [1/3, 2/3] on inputs 0, 1, 2, though "
-        "inputs 1 and 2 have one label only.",
+        "expected hard loss predicts [1/2, 1/2], [2/3, 1/3], [1/3, 2/3] at inputs 0, 1, 2, "
+        "although inputs 1 and 2 have a single label.",
         computed="All 16 cases by enumeration of Algorithm 1; Newton's method in float64 for "
         "epsilon = 1e-1 ... 1e-6; a table fitted with OddKOutLoss at epsilon = 0.01; other losses "
         "by gradient descent on the same data.",
@@ -192,10 +192,10 @@ def theorem_1() -> Statement:
             ),
             Check(
                 quantity="printed rows that differ",
-                value=len(found),
+                value=len(differences),
                 relation="=",
                 expected=1,
-                reason="exact; the row is named below",
+                reason="exact; the remark below names the row",
             ),
             Check(
                 quantity="loss from the printed p and V, difference",
@@ -212,7 +212,7 @@ def theorem_1() -> Statement:
                 relation="=",
                 expected=0,
                 tolerance=1e-12,
-                reason="rounding; by symmetry it is 1/2 at every epsilon",
+                reason="rounding; it is 1/2 at every epsilon by symmetry",
             ),
             Check(
                 quantity="(class 1 at x = 1 - 2/3) / epsilon",
@@ -269,7 +269,7 @@ def theorem_1() -> Statement:
             ),
         ),
         remarks=(
-            *(f"misprint in the table: {text}" for text in found),
+            *(f"misprint in the table: {text}" for text in differences),
             "the rate is 2/3 + (2/15) epsilon + O(epsilon^2)",
         ),
     )

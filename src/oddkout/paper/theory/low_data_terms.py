@@ -1,4 +1,4 @@
-"""The 16 cases of Theorem 1: as the paper prints them, and as Algorithm 1 gives them."""
+"""The 16 cases of Theorem 1, as the paper prints them and as Algorithm 1 gives them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Term:
     denominator: tuple[int, int, int]
 
 
-# Table "Terms in expectation" of the paper's appendix, row by row as it is printed.
+# The table "Terms in expectation" of the paper's appendix, row by row as printed.
 PRINTED = (
     Term((1, 1, 2), (0, 0, 0), (0, 3), (0, 0, 0), (3, 0, 0)),
     Term((2, 2, 1), (0, 0, 0), (0, 3), (3, 0, 0), (3, 0, 0)),
@@ -47,13 +47,13 @@ PRINTED = (
 
 
 def proportions(epsilon: Fraction) -> dict[tuple[int, int], Fraction]:
-    """The data: proportion of every (input, label) that occurs, Table "PMF for Theorem 1"."""
+    """Proportion of every (input, label) in the data: table "PMF for Theorem 1"."""
     common, rare = (1 - epsilon) / 2, epsilon / 2
     return {(0, 1): common, (0, 2): common, (1, 1): rare, (2, 2): rare}
 
 
 def derived_terms() -> tuple[Term, ...]:
-    """The cases of Algorithm 1 with k = 1, gone through one by one."""
+    """The cases of Algorithm 1 with k = 1, by enumeration."""
     terms = []
     for pair, odd in ((1, 2), (2, 1)):
         labels = (pair, pair, odd)
@@ -68,7 +68,7 @@ def derived_terms() -> tuple[Term, ...]:
 
 
 def probability(term: Term, epsilon: Fraction) -> Fraction:
-    """Probability of a case under Algorithm 1: a pair class, then inputs given their labels."""
+    """Probability of a case under Algorithm 1: first the pair class, then inputs given labels."""
     data = proportions(epsilon)
     chance = Fraction(1, 2)
     for x, y in zip(term.inputs, term.labels, strict=True):
@@ -78,28 +78,30 @@ def probability(term: Term, epsilon: Fraction) -> Fraction:
 
 
 def misprints(printed: Sequence[Term] = PRINTED) -> list[str]:
-    """What a table prints otherwise than the enumeration gives, with the corrected value."""
+    """The differences between a printed table and the enumeration, in words."""
     derived = {(term.labels, term.inputs): term for term in derived_terms()}
     missing = [key for key in derived if key not in {(row.labels, row.inputs) for row in printed}]
-    found = []
+    differences = []
     for number, row in enumerate(printed, start=1):
         right = derived.get((row.labels, row.inputs))
         if right is None:
             candidates = [derived[key] for key in missing if key[0] == row.labels]
             right = min(candidates, key=lambda term: abs(term.powers[0] - row.powers[0]))
-            found.append(
+            differences.append(
                 f"row {number} prints x = {row.inputs} with y = {row.labels}, which cannot occur; "
                 f"it is x = {right.inputs}"
             )
-        # Polynomials of degree 3 that agree at four points are the same.
+        # Two polynomials of degree 3 are equal if they agree at four points.
         for epsilon in map(Fraction, ("1/5", "2/5", "3/5", "4/5")):
             m, n = row.powers
             if epsilon**m * (1 - epsilon) ** n / 2 != probability(right, epsilon):
-                found.append(f"row {number}: epsilon has powers {right.powers}, not {row.powers}")
+                differences.append(
+                    f"row {number}: epsilon has powers {right.powers}, not {row.powers}"
+                )
                 break
         if (row.numerator, row.denominator) != (right.numerator, right.denominator):
-            found.append(
+            differences.append(
                 f"row {number}: V has exponents {right.numerator}, {right.denominator}, not "
                 f"{row.numerator}, {row.denominator}"
             )
-    return found
+    return differences

@@ -1,7 +1,7 @@
 """Ours: the odd-class head cannot solve its task.
 
-The head sees only the sum of its logits over a set (a, a, b) and is to name b. Its expected loss
-over Algorithm 1 is at least log(1 + 2 sqrt(C - 2)), whatever the logits; the proof is in
+The head sees only the sum of its logits over a set (a, a, b) and must name b. Its expected loss
+under Algorithm 1 is at least log(1 + 2 sqrt(C - 2)) for any logits; the proof is in
 ``docs/theory.md``. For k odd classes the same proof gives log(k + 2 sqrt(C - k - 1)).
 """
 
@@ -23,7 +23,7 @@ from oddkout.sets import set_sum
 
 
 def bound(classes: int, k: int = 1) -> float:
-    """The least expected loss of an odd-class head on summed logits.
+    """The lowest possible expected loss of an odd-class head on summed logits.
 
     Example:
         >>> round(bound(10), 4)
@@ -33,7 +33,7 @@ def bound(classes: int, k: int = 1) -> float:
 
 
 def best_logits(classes: int, k: int = 1) -> Float64[Tensor, "classes classes"]:
-    """Logits that reach the bound, one row per class: the own class a little above the others."""
+    """Logits that reach the bound, one row per class; a class scores a little above the others."""
     return symmetric(math.log(classes - k - 1) / 2, 0, classes)
 
 
@@ -42,19 +42,19 @@ def odd_losses(
     labels: Tensor,
     sets: Tensor,
 ) -> Float64[Tensor, " sets"]:
-    """Cross-entropy of naming the odd classes of each set, their mean, from summed logits."""
+    """Mean cross-entropy of naming the odd classes of each set from summed logits."""
     odd = labels[sets[:, 2:]]
     return -set_sum(logits, sets).log_softmax(dim=1).gather(1, odd).mean(dim=1)
 
 
 def odd_risk(logits: Float64[Tensor, "classes classes"], k: int = 1) -> Float64[Tensor, ""]:
-    """Expected odd-class loss of memorised logits, over all kinds of sets."""
+    """Expected odd-class loss of memorised logits, over the classes of all sets."""
     classes = len(logits)
     return odd_losses(logits, torch.arange(classes), class_sets(classes, k)).mean()
 
 
 def least_odd_risk(classes: int, *, seed: int, k: int = 1, scale: float = 3.0) -> float:
-    """The least risk that L-BFGS finds from a random start; all entries are free."""
+    """The lowest risk that L-BFGS finds from a random start over all entries."""
     generator = torch.Generator().manual_seed(seed)
     logits = scale * torch.randn(classes, classes, generator=generator, dtype=torch.float64)
     minimise(lambda: odd_risk(logits, k), [logits], steps=300)
@@ -67,8 +67,8 @@ def training_losses(
     """Train a small network with an odd-class head on digits.
 
     Returns:
-        (updates made, expected odd-class loss, expected pair-class loss), over all sets that
-        Algorithm 1 can draw from the training data, by enumeration.
+        (updates, expected odd-class loss, expected pair-class loss); both losses are computed by
+        enumeration of all sets that Algorithm 1 can draw from the training data.
     """
     data = load_data("digits")
     few = subset(data.y_train, examples=10 * per_class, seed=seed)
@@ -89,18 +89,18 @@ def training_losses(
         pair = -set_sum(logits, sets).log_softmax(dim=1).gather(1, y[sets[:, :1]]).flatten()
         return update, float(chance @ odd_losses(odd_logits, y, sets)), float(chance @ pair)
 
-    seen = [measured(0)]
+    history = [measured(0)]
     for update, pool in enumerate(pools, start=1):
         optimiser.zero_grad()
         criterion(model(x[pool]), y[pool]).backward()
         optimiser.step()
         if update % every == 0:
-            seen.append(measured(update))
-    return seen
+            history.append(measured(update))
+    return history
 
 
 def odd_head() -> Statement:
-    """The bound by its gradient, by unrestricted minimisation, and in training."""
+    """Check the bound by its gradient, by unconstrained minimisation, and in training."""
     sizes = range(3, 11)
     gradients = []
     for classes in sizes:
@@ -124,7 +124,7 @@ def odd_head() -> Statement:
     return Statement(
         name="Ours: the odd-class head",
         statement="A head that sees logits summed over (a, a, b) cannot name b: its expected loss "
-        "under Algorithm 1 is at least log(1 + 2 sqrt(C - 2)), whatever its logits.",
+        "under Algorithm 1 is at least log(1 + 2 sqrt(C - 2)) for any logits.",
         computed="The gradient in all C^2 entries at the symmetric optimum (the risk is convex, so "
         "0 proves it global), L-BFGS from 3 random starts for C = 3 ... 10, no symmetry assumed; a "
         "network trained on 10-shot digits, its loss over all 81,000 sets.",
@@ -135,7 +135,7 @@ def odd_head() -> Statement:
                 relation="=",
                 expected=1.8956,
                 tolerance=5e-5,
-                reason="four places",
+                reason="four decimals",
             ),
             Check(
                 quantity="gradient and excess at the symmetric optimum, largest",
@@ -146,7 +146,7 @@ def odd_head() -> Statement:
                 reason="rounding; with convexity, a proof",
             ),
             Check(
-                quantity="least risk found - bound, smallest",
+                quantity="lowest risk found - bound, smallest",
                 value=min(excess + wider),
                 relation=">=",
                 expected=0,
@@ -154,7 +154,7 @@ def odd_head() -> Statement:
                 reason="rounding: never below",
             ),
             Check(
-                quantity="least risk found - bound, largest",
+                quantity="lowest risk found - bound, largest",
                 value=max(excess + wider),
                 relation="<=",
                 expected=0,
@@ -169,7 +169,7 @@ def odd_head() -> Statement:
                 reason="far above rounding",
             ),
             Check(
-                quantity="digits, least odd-class loss seen in training",
+                quantity="digits, lowest odd-class loss in training",
                 value=min(losses),
                 relation=">=",
                 expected=bound(10),
@@ -182,20 +182,20 @@ def odd_head() -> Statement:
                 relation="<=",
                 expected=bound(10),
                 tolerance=0.1,
-                reason="distance left by 400 updates",
+                reason="distance that 400 updates leave",
             ),
             Check(
                 quantity="digits, pair-class loss after 400 updates",
                 value=training[-1][2],
                 relation="<=",
                 expected=0.1,
-                reason="the classifier itself does solve its task",
+                reason="the classifier does solve its task",
             ),
         ),
         remarks=(
             "odd-class loss by updates: "
             + ", ".join(f"{update}: {odd:.4f}" for update, odd, _ in training),
-            "memorised logits need not be assumed: the loss is convex, so averaging the logits of "
-            "a class can only lower it",
+            "the bound does not assume memorised logits: the loss is convex, so averaging the "
+            "logits of a class can only lower it",
         ),
     )

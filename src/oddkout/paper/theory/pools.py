@@ -1,7 +1,7 @@
-"""Ours: sets drawn in a class-balanced pool against sets drawn from all the data.
+"""Ours: sets drawn from a class-balanced pool, compared with sets drawn from all the data.
 
-A set in a pool is distributed as in Algorithm 1; only sets of the same pool depend on each other.
-So the gradient stays unbiased, and its variance is within / S + between for S sets in a pool.
+Each set in a pool is distributed as in Algorithm 1, so the gradient stays unbiased. Sets of the
+same pool depend on each other: with S sets per pool the variance is within / S + between.
 """
 
 import math
@@ -34,7 +34,7 @@ CASES = (  # labels, classes and examples per class in a pool, k
 def pool_probabilities(
     labels: Sequence[int], *, classes: int, per_class: int
 ) -> dict[tuple[int, ...], Fraction]:
-    """Probability of every pool: classes uniformly, then examples of each without replacement."""
+    """Probability of every pool: uniform classes, then examples of each without replacement."""
     members = examples_of(labels)
     chosen = list(combinations(members, classes))
     probability: dict[tuple[int, ...], Fraction] = {}
@@ -48,12 +48,12 @@ def pool_probabilities(
 def set_probabilities_in_pools(
     labels: Sequence[int], *, classes: int, per_class: int, k: int
 ) -> dict[tuple[int, ...], Fraction]:
-    """Probability of every set that is drawn by Algorithm 1 inside a random pool."""
+    """Probability of every set that Algorithm 1 draws inside a random pool."""
     total: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
     pools = pool_probabilities(labels, classes=classes, per_class=per_class)
     for pool, chance in pools.items():
-        for places, inside in set_probabilities([labels[i] for i in pool], k).items():
-            total[tuple(pool[place] for place in places)] += chance * inside
+        for positions, inside in set_probabilities([labels[i] for i in pool], k).items():
+            total[tuple(pool[position] for position in positions)] += chance * inside
     return dict(total)
 
 
@@ -63,9 +63,9 @@ def set_gradients(
     sets: Int64[Tensor, "sets members"],
     weights: Float64[Tensor, "classes features"],
 ) -> Float64[Tensor, "sets entries"]:
-    """Gradient of the hard loss of each set in the weights of a linear model.
+    """Gradient of the hard loss of each set with respect to the weights of a linear model.
 
-    Logits are linear, so that a set acts as one example, the sum of its members.
+    The logits are linear, so a set acts like one example: the sum of its members.
     """
     summed = x[sets].sum(dim=1)
     errors = set_sum(x @ weights.T, sets).softmax(dim=1)
@@ -75,16 +75,16 @@ def set_gradients(
 
 @dataclass(frozen=True)
 class LayoutVariances:
-    """Variance of one update's gradient, summed over its entries.
+    """Variance of the gradient of one update, summed over its entries.
 
     Attributes:
-        cost: Examples that an update forwards, in either layout.
+        cost: Examples that an update forwards in either layout.
         k: Number of odd classes in a set.
-        one_set: Variance of the gradient of one set, exact.
-        between: Variance of the mean gradient over all sets of a pool, over random pools.
-        between_error: Its standard error.
-        within: Variance of a set inside its pool, estimated likewise; a cross-check.
-        within_error: Its standard error.
+        one_set: Exact variance of the gradient of one set.
+        between: Variance over random pools of the mean gradient of all sets of a pool.
+        between_error: Standard error of ``between``.
+        within: Variance of a set inside its pool, estimated from the same pools as a cross-check.
+        within_error: Standard error of ``within``.
     """
 
     cost: int
@@ -97,11 +97,11 @@ class LayoutVariances:
 
     @property
     def paper(self) -> float:
-        """With independent sets: as many as the cost allows."""
+        """Variance with as many independent sets as the cost allows."""
         return self.one_set * (self.k + 2) / self.cost
 
     def pool(self, sets: Number) -> float:
-        """With so many sets inside one pool; ``math.inf`` for all of them."""
+        """Variance with this number of sets in one pool; ``math.inf`` for all sets."""
         return (self.one_set - self.between) / sets + self.between
 
     def pool_error(self, sets: Number) -> float:
@@ -114,7 +114,7 @@ class LayoutVariances:
         return (self.one_set - self.between) / (self.paper - self.between)
 
 
-@cache  # the claim and the figure show the same numbers
+@cache  # the statement and the figure use the same numbers
 def layout_variances(
     *,
     classes: int = 5,
@@ -124,17 +124,17 @@ def layout_variances(
     steps: int = 0,
     seed: int = 0,
 ) -> LayoutVariances:
-    """Both layouts for a linear model on Gaussian clusters, 12 examples of every class.
+    """Variances of both layouts for a linear model on Gaussian clusters of 12 examples.
 
-    The variance of one set and that within each pool are exact sums over all sets.
+    The variance of one set and the variance within each pool are exact sums over all sets.
 
     Args:
-        classes: Number of classes, all of which are in every pool.
+        classes: Number of classes; every pool has all of them.
         per_class: Examples of each class in a pool.
         k: Number of odd classes in a set.
         pools: Number of pools to average over.
-        steps: Steps of gradient descent that the model has made.
-        seed: Of data, model and pools.
+        steps: Steps of gradient descent before the variances are computed.
+        seed: Seed of data, model and pools.
     """
     generator = torch.Generator().manual_seed(seed)
     labels = torch.arange(12 * classes) % classes
@@ -179,12 +179,12 @@ def _mean(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _count(sets: Number) -> str:
-    """A number of sets in words."""
+    """A number of sets as text."""
     return "all" if math.isinf(sets) else str(sets)
 
 
 def _gradient_gap() -> float:
-    """Distance of ``set_gradients`` from the gradient of ``OddKOutLoss``."""
+    """Largest difference between ``set_gradients`` and the gradient of ``OddKOutLoss``."""
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(8, 3, generator=generator, dtype=torch.float64)
     weights = torch.randn(4, 3, generator=generator, dtype=torch.float64, requires_grad=True)
@@ -197,14 +197,14 @@ def _gradient_gap() -> float:
 
 
 def pools() -> Statement:
-    """Distribution of a set in a pool, in fractions, and the variances of the two layouts."""
+    """Check the distribution of a set in a pool, in fractions, and compare variances."""
     unlike, sets = 0, 0
     for labels, classes, per_class, k in CASES:
         expected = set_probabilities(labels, k)
-        found = set_probabilities_in_pools(labels, classes=classes, per_class=per_class, k=k)
+        in_pools = set_probabilities_in_pools(labels, classes=classes, per_class=per_class, k=k)
         sets += len(expected)
-        unlike += sum(found.get(key) != chance for key, chance in expected.items())
-        unlike += len(found.keys() - expected.keys())
+        unlike += sum(in_pools.get(key) != chance for key, chance in expected.items())
+        unlike += len(in_pools.keys() - expected.keys())
     untrained, trained = (layout_variances(steps=steps) for steps in (0, 100))
     totals = [
         (v.within + v.between - v.one_set) / math.hypot(v.between_error, v.within_error)
@@ -213,13 +213,13 @@ def pools() -> Statement:
     return Statement(
         name="Ours: pool layout",
         statement="A set drawn inside a class-balanced pool is distributed as in Algorithm 1; at "
-        "equal cost, a pool with enough sets gives a gradient of less variance.",
+        "equal cost, a pool with enough sets gives a gradient with less variance.",
         computed=f"Every pool and every set in it for {len(CASES)} small data sets, in fractions; "
-        f"the variance of a linear model's gradient with {untrained.cost} examples an update "
-        f"(k = {untrained.k}), exact but for a mean over 200 pools.",
+        f"the variance of a linear model's gradient with {untrained.cost} examples per update "
+        f"(k = {untrained.k}), exact except for a mean over 200 pools.",
         checks=(
             Check(
-                quantity=f"sets of {sets:,} whose probability differs",
+                quantity=f"sets with another probability, of {sets:,}",
                 value=unlike,
                 relation="=",
                 expected=0,
@@ -261,13 +261,13 @@ def pools() -> Statement:
             ),
         ),
         remarks=tuple(
-            f"{state} model, {v.cost} examples an update: paper layout, {v.cost // (v.k + 2)} "
-            f"sets, {v.paper:.3f}; pool by its sets: "
+            f"{state} model, {v.cost} examples per update: paper layout, "
+            f"{v.cost // (v.k + 2)} sets, {v.paper:.3f}; pool by number of sets: "
             + ", ".join(
                 f"{_count(s)}: {v.pool(s):.3f} +- {1.96 * v.pool_error(s):.3f}"
                 for s in (5, 10, 20, 60, 240, math.inf)
             )
-            + f"; less from {math.ceil(v.break_even)} sets on"
+            + f"; less than the paper layout from {math.ceil(v.break_even)} sets on"
             for state, v in (("untrained", untrained), ("trained", trained))
         ),
     )

@@ -1,10 +1,9 @@
-"""Proposition on risk minima: in any one entry of F, the risks are convex with one finite minimum.
+"""Proposition on risk minima: in each entry of F, the risks are convex with one finite minimum.
 
-Seen as a function of x = F[row, column], a term of the risk depends on x through the probability
-p = 1 / (1 + odds exp(-times x)) of the column's class, ``times`` being how often the row's class
-occurs in the set. Its derivative is a sum of times (p - 1) where that class is to be named and of
-times p where another is. Signs are certified in interval arithmetic (mpmath), which bounds every
-rounding error.
+As a function of x = F[row, column], a term of the risk depends on x through the probability
+p = 1 / (1 + odds exp(-times x)) of the column's class, where ``times`` counts the row's class in
+the set. Its derivative is times (p - 1) if the column's class is the target and times p if another
+class is. Signs are proved in interval arithmetic (mpmath), which bounds all rounding errors.
 """
 
 import math
@@ -20,19 +19,19 @@ from oddkout.losses.set_loss import Targets
 from oddkout.paper.theory.algorithm import class_sets
 from oddkout.paper.theory.statement import Check, Statement
 
-WIDTH = 1e-9  # of the interval that holds the minimum
-REACH = 30  # the second derivative is certified on [-REACH, REACH]
+WIDTH = 1e-9  # width of the interval that contains the minimum
+REACH = 30  # the second derivative is proved positive on [-REACH, REACH]
 
 
 @dataclass(frozen=True)
 class IntervalTerm:
-    """What one set adds to the risk, as a function of one entry of F.
+    """The contribution of one set to the risk, as a function of one entry of F.
 
     Attributes:
-        times: How often the row's class occurs in the set.
+        times: Number of members of the row's class.
         odds: Interval (of mpmath) around the odds against the column's class at x = 0.
-        named: Number of members to be named.
-        right: How many of them are of the column's class.
+        named: Number of targets.
+        right: Number of targets that are the column's class.
     """
 
     times: int
@@ -64,7 +63,7 @@ def slice_terms(
 def cross_entropy_terms(
     logits: Float64[Tensor, "classes classes"], *, row: int, column: int
 ) -> list[IntervalTerm]:
-    """The same for cross-entropy, whose examples are sets of one."""
+    """The same for cross-entropy, where every set is a single example."""
     from mpmath import iv
 
     weights = [iv.exp(iv.mpf(value)) for value in logits[row].tolist()]
@@ -92,12 +91,12 @@ def second_derivative(terms: list[IntervalTerm], x: Any) -> Any:
 
 
 def limits(terms: list[IntervalTerm]) -> tuple[int, int]:
-    """The derivative at minus and at plus infinity, whole numbers."""
+    """The derivative at minus and at plus infinity; both are whole numbers."""
     return -sum(t.times * t.right for t in terms), sum(t.times * (t.named - t.right) for t in terms)
 
 
 def minimum(terms: list[IntervalTerm]) -> float:
-    """Where the derivative changes sign, by bisection in float64; not yet a proof."""
+    """The point where the derivative changes sign, by bisection in float64; this is no proof."""
     plain = [(t.times, float(t.odds.mid), t.named, t.right) for t in terms]
 
     def slope(x: float) -> float:
@@ -112,7 +111,7 @@ def minimum(terms: list[IntervalTerm]) -> float:
 
 
 def has_one_minimum(terms: list[IntervalTerm]) -> bool:
-    """Whether a sign change within ``WIDTH`` and convexity around it are proved."""
+    """Whether interval arithmetic proves a sign change within ``WIDTH`` and convexity."""
     from mpmath import iv
 
     x = minimum(terms)
@@ -125,9 +124,9 @@ def has_one_minimum(terms: list[IntervalTerm]) -> bool:
 
 
 def risk_minima(largest: int = 6) -> Statement:
-    """The proposition for C up to ``largest`` and all k, in two rows of random F.
+    """Check the proposition for C up to ``largest`` and all k, in two rows of a random F.
 
-    Relabelling the classes maps any row to any other, so two say as much as all.
+    Relabelling the classes maps any row to any other, so two rows suffice.
     """
     from mpmath import iv
 
@@ -159,18 +158,18 @@ def risk_minima(largest: int = 6) -> Statement:
         f"second positive on [-{REACH}, {REACH}] (and everywhere: a sum of n^2 p (1 - p)).",
         checks=(
             Check(
-                quantity="minima proved, of as many cases",
+                quantity="minima proved, against number of cases",
                 value=proved,
                 relation="=",
                 expected=cases,
-                reason="exact: intervals hold all rounding",
+                reason="exact: intervals bound all rounding",
             ),
             Check(
                 quantity="k = 0: entries without finite minimum",
                 value=unbounded,
                 relation="=",
                 expected=pairs_only,
-                reason="exact: the slope is 0 at infinity, whole numbers",
+                reason="exact: the slope at infinity is 0",
             ),
             Check(
                 quantity="cross-entropy: slopes proved < 0 on, > 0 off diagonal",
@@ -181,7 +180,7 @@ def risk_minima(largest: int = 6) -> Statement:
             ),
         ),
         remarks=(
-            "the proposition needs k >= 1; at k = 0, as for cross-entropy, no entry has a minimum",
-            "the text prints the signs of cross-entropy's derivatives the wrong way round",
+            "the proposition needs k >= 1; with k = 0 or cross-entropy no entry has a minimum",
+            "the paper prints the signs of the derivatives of cross-entropy the wrong way round",
         ),
     )

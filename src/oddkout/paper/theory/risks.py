@@ -1,7 +1,7 @@
 """The risks R_hard and R_soft of a memorised logit matrix.
 
-A model that has memorised its training data puts out F[y] for every example of class y, so that
-its risk is a function of the matrix F alone.
+A model that has memorised its training data outputs F[y] for every example of class y, so its risk
+depends on the matrix F alone.
 """
 
 import math
@@ -22,13 +22,13 @@ from oddkout.sets import ClassIndex
 def risk(
     logits: Float64[Tensor, "classes classes"], k: int, targets: Targets = "hard"
 ) -> Float64[Tensor, ""]:
-    """Expected OKO loss of a memorised logit matrix, a mean over all kinds of sets."""
+    """Expected OKO loss of a memorised logit matrix: a mean over the classes of all sets."""
     classes = len(logits)
     return set_loss(logits, torch.arange(classes), class_sets(classes, k), targets=targets)
 
 
 def printed_risk(F: Sequence[Sequence[float]], k: int, targets: Targets = "hard") -> float:  # noqa: N803
-    """The paper's sums for R_hard and R_soft, in plain arithmetic as they are printed."""
+    """The sums for R_hard and R_soft as the paper prints them, in plain arithmetic."""
     classes = range(len(F))
     total = 0.0
     for i in classes:
@@ -42,7 +42,7 @@ def printed_risk(F: Sequence[Sequence[float]], k: int, targets: Targets = "hard"
 
 
 def constant(classes: int, k: int, targets: Targets = "hard") -> int:
-    """The printed sum over the expected loss: the number of terms that the paper leaves out."""
+    """The printed sum divided by the expected loss: the constant that the paper leaves out."""
     return classes * math.comb(classes - 1, k) * (1 if targets == "hard" else k + 2)
 
 
@@ -72,11 +72,13 @@ def sampled_risk(
 
 
 def risks() -> Statement:
-    """The printed risks against two other ways to the expected loss, for C <= 5 and all k."""
+    """Compare the printed risks with two other computations of the expected loss, C <= 5, all k."""
     generator = torch.Generator().manual_seed(0)
     ratios, gaps, sigmas, cases = [], [], [], 0
     for classes in range(2, 6):
-        labels = [c for c in range(classes) for _ in range(2 + c % 2)]  # uneven on purpose
+        labels = [
+            c for c in range(classes) for _ in range(2 + c % 2)
+        ]  # unequal class sizes on purpose
         logits = torch.randn(classes, classes, generator=generator, dtype=torch.float64)
         for k in range(classes):
             targets: Targets
@@ -87,7 +89,7 @@ def risks() -> Statement:
                 printed = printed_risk(logits.tolist(), k, targets)
                 ratios.append(abs(printed / exact / constant(classes, k, targets) - 1))
                 gaps.append(abs(exact - expected))
-                # With k + 1 = C all sets of a pair class are alike, and soft losses may be too.
+                # With k + 1 = C all losses may be equal, and then the standard error is 0.
                 sigmas.append(abs(mean - exact) / max(error, 1e-12))
                 cases += 1
     return Statement(
@@ -95,8 +97,8 @@ def risks() -> Statement:
         statement="For a memorised logit matrix F, the expected OKO losses are proportional to the "
         "sums over pair class i and odd classes Y that the paper prints.",
         computed=f"{cases} cases: random F, C = 2 ... 5, all k from 0, hard and soft; the printed "
-        "sums in plain arithmetic, Algorithm 1 enumerated example by example on uneven data, and "
-        "20,000 sampled sets.",
+        "sums in plain arithmetic, Algorithm 1 enumerated example by example on data with "
+        "unequal classes, and 20,000 sampled sets.",
         checks=(
             Check(
                 quantity="printed sum / (expected loss x constant) - 1, largest",
@@ -119,7 +121,7 @@ def risks() -> Statement:
                 value=max(sigmas),
                 relation="<=",
                 expected=4.1,
-                reason=f"99.9 % quantile of the largest of {cases} normal values",
+                reason=f"99.9 % quantile of the maximum of {cases} normal values",
             ),
         ),
         remarks=("the constant is C binom(C - 1, k) for R_hard and (k + 2) times that for R_soft",),

@@ -1,4 +1,4 @@
-"""Lemma on shift invariance: softmax of a weighted sum ignores constants added to its vectors."""
+"""Lemma on shift invariance: constants added to vectors do not change softmax of their sum."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,14 +11,14 @@ from oddkout.paper.theory.statement import Check, Statement
 
 
 def grounded(vectors: Sequence[Sequence[Fraction]]) -> list[list[Fraction]]:
-    """Every vector less its own first entry, so that it begins with 0."""
+    """Every vector minus its own first entry."""
     return [[value - vector[0] for value in vector] for vector in vectors]
 
 
 def weighted_sum(
     weights: Sequence[Fraction], vectors: Sequence[Sequence[Fraction]]
 ) -> list[Fraction]:
-    """The sum of the vectors with these weights."""
+    """The weighted sum of the vectors."""
     columns = zip(*vectors, strict=True)
     return [
         sum((w * value for w, value in zip(weights, column, strict=True)), Fraction(0))
@@ -27,7 +27,7 @@ def weighted_sum(
 
 
 def shift_invariance(cases: int = 200) -> Statement:
-    """The lemma in fractions, up to softmax, which depends on differences alone, and in float64."""
+    """Check the lemma: the sums in fractions, softmax and the loss in float64."""
     random = Random(0)
     uneven, first, gaps = Fraction(0), Fraction(0), []
     for _ in range(cases):
@@ -59,14 +59,14 @@ def shift_invariance(cases: int = 200) -> Statement:
         statement="Any vectors can be replaced by vectors whose first entry is 0 without changing "
         "the softmax of any weighted sum of them.",
         computed=f"{cases} random families of 1 to 6 vectors with real weights, in fractions, and "
-        "their softmax in float64; set_loss with a constant of its own added to every example.",
+        "their softmax in float64; set_loss after a different constant is added to every example.",
         checks=(
             Check(
                 quantity="spread of sum - shifted sum over the classes",
                 value=float(uneven),
                 relation="=",
                 expected=0,
-                reason="exact: fractions; one constant for all classes",
+                reason="exact: fractions; the sums differ by one constant",
             ),
             Check(
                 quantity="largest first entry of a shifted vector",

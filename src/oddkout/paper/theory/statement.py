@@ -1,4 +1,4 @@
-"""A statement of the theory with the numbers that bear it out."""
+"""A statement of the theory, and the numbers that check it."""
 
 from dataclasses import asdict, dataclass
 from textwrap import wrap
@@ -11,15 +11,15 @@ Relation = Literal["=", "<=", ">="]
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A computed number against what it must be.
+    """A computed number and the condition that it must satisfy.
 
     Attributes:
-        quantity: What the number is.
+        quantity: Name of the number.
         value: The number.
         relation: ``"="``, ``"<="`` or ``">="``.
-        expected: What it is compared with.
-        tolerance: How far it may be off; 0 where the arithmetic is exact.
-        reason: Where the tolerance comes from.
+        expected: The right side of the relation.
+        tolerance: Allowed deviation; 0 if the arithmetic is exact.
+        reason: Source of the tolerance.
 
     Example:
         >>> pi = Check(quantity="pi", value=22 / 7, relation="=", expected=3.1416, tolerance=0.01,
@@ -37,7 +37,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether the number is what it must be; never if it is not a number."""
+        """Whether the relation holds within the tolerance; false for NaN."""
         excess = self.value - self.expected
         if self.relation == "=":
             return abs(excess) <= self.tolerance
@@ -46,14 +46,14 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A statement of the theory, and what was computed to see whether it holds.
+    """A statement of the theory, and the computations that check it.
 
     Attributes:
-        name: Its name in the paper, or "Ours".
-        statement: What it says, in one sentence.
-        computed: What was computed.
-        checks: The numbers.
-        remarks: What else came out: misprints, limits of the statement.
+        name: Its name in the paper; statements of this library begin with "Ours".
+        statement: The statement in one sentence.
+        computed: The computations, in words.
+        checks: The computed numbers.
+        remarks: Further findings, such as misprints or limits of the statement.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Statement:
 
 
 def _digits(value: Number) -> str:
-    """Six digits, or two where the size alone matters."""
+    """A number with six digits, or with two if it is tiny."""
     return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:.6g}"
 
 

@@ -1,4 +1,4 @@
-"""The two-point example: ECE jumps where the prediction hardly moves; smooth errors do not.
+"""The two-point example: ECE is discontinuous in the prediction, smooth errors are not.
 
 Two equally likely inputs with labels 0 and 1, predicted 1/2 - delta and 1/2 + delta.
 """
@@ -22,7 +22,7 @@ def predictions(delta: float) -> Float64[Tensor, "2"]:
 
 
 def exact_ece(delta: float) -> float:
-    """ECE as it is defined, without bins: mean of |E[y | f] - f| over the values of f."""
+    """ECE by its definition, without bins: mean of |E[y | f] - f| over the values of f."""
     f = predictions(delta)
     values, which = torch.unique(f, return_inverse=True)
     return sum(
@@ -31,7 +31,7 @@ def exact_ece(delta: float) -> float:
 
 
 def binned_ece(delta: float) -> float:
-    """ECE of the library, of the more likely class, in 15 bins."""
+    """ECE as the library computes it: of the more likely class, in 15 bins."""
     f = predictions(delta)
     return float(expected_calibration_error(torch.stack([1 - f, f], dim=1), LABELS))
 
@@ -59,7 +59,7 @@ def smoothed_ece(delta: float, bandwidth: float, *, points: int = 20_001) -> flo
     """Integral of |mean of (y - f) K(t, f)| over t, K the Gaussian reflected into [0, 1]."""
     f = predictions(delta)
     t = torch.linspace(0, 1, points, dtype=torch.float64)[:, None]
-    # Reflections at 0 and 1; more than two of them weigh nothing at bandwidths below 1/2.
+    # Reflections at 0 and 1; further ones are negligible at bandwidths below 1/2.
     images = [2 * n + sign * f for n in range(-2, 3) for sign in (1, -1)]
     kernel = torch.stack([torch.exp(-((t - image) ** 2) / (2 * bandwidth**2)) for image in images])
     density = kernel.sum(dim=0) / (bandwidth * math.sqrt(2 * math.pi))
@@ -68,7 +68,7 @@ def smoothed_ece(delta: float, bandwidth: float, *, points: int = 20_001) -> flo
 
 
 def smooth_ece(delta: float) -> float:
-    """Smooth ECE (Blasiok and Nakkiran 2023): the bandwidth equal to the error smoothed by it."""
+    """Smooth ECE (Blasiok and Nakkiran 2023): the bandwidth s whose smoothed error is s."""
     from scipy.optimize import brentq
 
     if delta == 0:
@@ -77,7 +77,7 @@ def smooth_ece(delta: float) -> float:
 
 
 def two_points() -> Statement:
-    """The example, and what smooth calibration errors do there."""
+    """Check the example, and compute two smooth calibration errors for it."""
     exact = [exact_ece(delta) - (0.5 - delta) for delta in DELTAS]
     binned = [binned_ece(delta) - (0.5 - delta) for delta in DELTAS]
     lipschitz = [lipschitz_error(delta) - delta * (0.5 - delta) for delta in DELTAS]
@@ -87,7 +87,8 @@ def two_points() -> Statement:
     limit = (2 * math.pi) ** -0.25
     return Statement(
         name="Two-point example",
-        statement="A constant 1/2 has ECE 0, yet 1/2 -+ delta, however near, has ECE 1/2 - delta.",
+        statement="Predicting 1/2 has ECE 0; predicting 1/2 -+ delta has ECE 1/2 - delta, however "
+        "small delta is.",
         computed=f"ECE by its definition and with 15 bins, the Lipschitz calibration error by a "
         f"linear programme, smooth ECE by its fixed point, for delta = 0 and {DELTAS}.",
         checks=(
@@ -136,12 +137,12 @@ def two_points() -> Statement:
                 reason="continuous: falls as sqrt(delta)",
             ),
             Check(
-                quantity="smooth ECE - its equation's right side, delta = 0.01",
+                quantity="smooth ECE - right side of its equation, delta = 0.01",
                 value=smooth[0.01] - 0.49 * math.erf(0.01 / smooth[0.01] / math.sqrt(2)),
                 relation="=",
                 expected=0,
                 tolerance=1e-6,
-                reason="quadrature on 20,001 points; the ends are 7 widths away",
+                reason="quadrature on 20,001 points; the ends are 7 bandwidths away",
             ),
             Check(
                 quantity=f"smooth ECE / sqrt(delta) at delta = {least:g}",

@@ -1,4 +1,4 @@
-"""All statements, in the order of the paper."""
+"""Verification of all statements, in the order of the paper."""
 
 from collections.abc import Callable
 
@@ -31,22 +31,22 @@ STATEMENTS: tuple[Callable[[], Statement], ...] = (
 
 
 def verify(*, on_claim: Callable[[Statement], object] | None = None) -> list[Statement]:
-    """Check every statement of the theory on this machine; see ``docs/theory.md``.
+    """Check every statement of the theory; see ``docs/theory.md``.
 
-    Needs ``pip install 'oddkout[theory]'``, and takes less than half a minute.
+    It needs ``pip install 'oddkout[theory]'`` and takes less than half a minute.
 
     Args:
-        on_claim: Called with every claim as soon as it is checked.
+        on_claim: Called with every statement as soon as it is checked.
     """
-    claims = []
+    statements = []
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the tensors are tiny: a second thread only gets in the way
+    torch.set_num_threads(1)  # for tiny tensors a second thread costs more than it saves
     try:
-        for statement in STATEMENTS:
-            claim = statement()
-            claims.append(claim)
+        for check in STATEMENTS:
+            statement = check()
+            statements.append(statement)
             if on_claim is not None:
-                on_claim(claim)
+                on_claim(statement)
     finally:
         torch.set_num_threads(threads)
-    return claims
+    return statements
