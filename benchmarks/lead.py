@@ -26,6 +26,8 @@ from sklearn.svm import SVC
 
 from oddkout.calibrators import TemperatureScaling
 from oddkout.fitting.methods import chosen_method
+from oddkout.fitting.pipeline import train_network
+from oddkout.fitting.training import predict_logits
 
 LINES = lines.FOLDER / "lead.jsonl"
 SETTING = "FashionMNIST, 10 per class"
@@ -44,15 +46,15 @@ class Options:
     networks: int = 1
 
     def logits(self, x, y, x_held, seed):
-        how = chosen_method(self.method, k=self.k, head=self.head)
+        method = chosen_method(self.method, k=self.k, head=self.head)
         recipe = replace(RECIPE, **self.changes)
-        told = [
-            recipe.train(x, y, method=how, classes=10, seed=seed + 1000 * number)
-            .predict_logits(x_held)
-            .softmax(dim=1)
-            for number in range(self.networks)
-        ]
-        return torch.stack(told).mean(dim=0).log()
+        probs = []
+        for number in range(self.networks):
+            trained = train_network(
+                x, y, recipe=recipe, method=method, classes=10, seed=seed + 1000 * number
+            )
+            probs.append(predict_logits(trained.model, x_held).softmax(dim=1))
+        return torch.stack(probs).mean(dim=0).log()
 
 
 @dataclass(frozen=True)

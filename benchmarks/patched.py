@@ -9,14 +9,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from oddkout.fitting.methods import METHODS, Objective
-from oddkout.fitting.optimisation import fading_share, optimiser_for, rate_share
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.objective import Objective
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import predict_logits
 from oddkout.models import build_model, initialise
 from oddkout.randomness import keyed_generator, keyed_globals
 
 RECIPE = Recipe()
+OPTIONS = RECIPE.options
 LINEAR, EMBEDDING = partial(nn.Linear, 128, 10), partial(nn.Linear, 128, 64)
 
 
@@ -198,25 +199,17 @@ class Patch:
             METHODS[self.method],
             y,
             classes=10,
-            examples=RECIPE.examples,
-            sets=RECIPE.sets,
+            budget=OPTIONS["budget"],
             seed=seed,
         )
         both = nn.ModuleList([model, head])
-        step = optimiser_for(
-            both,
-            RECIPE.optimiser,
-            rate=RECIPE.learning_rate,
-            momentum=RECIPE.momentum,
-            weight_decay=RECIPE.weight_decay,
-        )
+        step = OPTIONS["optimiser"].of(both)
         model.train().to(memory_format=torch.channels_last)
         x = x.contiguous(memory_format=torch.channels_last)
 
         def differentiate(update):
             """Gradients of an update; the same draws every time."""
             batch, sets = objective.draw(update)
-            fading = fading_share(update / RECIPE.updates, until=RECIPE.head_until)
             step.zero_grad()
             with keyed_globals(seed, 6, 0, update, device=x.device):
                 self.loss(
@@ -226,16 +219,15 @@ class Patch:
                         images=x[batch],
                         labels=y[batch],
                         sets=sets,
-                        fading=RECIPE.head_weight * fading,
+                        fading=OPTIONS["head"].at(update / RECIPE.updates),
                         hidden_dropout=self.hidden_dropout,
                     )
                 ).backward()
             return [weight for weight in both.parameters() if weight.grad is not None]
 
         for update in range(RECIPE.updates):
-            share = rate_share(update / RECIPE.updates, warm_up=RECIPE.warm_up)
             for group in step.param_groups:
-                group["lr"] = RECIPE.learning_rate * share
+                group["lr"] = OPTIONS["optimiser"].rate(update / RECIPE.updates)
             weights = differentiate(update)
             if self.sharpness:
                 norm = nn.utils.get_total_norm(weight.grad for weight in weights)

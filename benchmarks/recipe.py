@@ -14,8 +14,9 @@ import torch.nn.functional as F
 
 import oddkout as oko
 from oddkout.calibrators import TemperatureScaling
-from oddkout.fitting.classifier import standardised
 from oddkout.fitting.methods import METHODS
+from oddkout.fitting.pipeline import train_network
+from oddkout.fitting.preparation import Standardisation
 from oddkout.fitting.recipe import Recipe, suited_to
 from oddkout.fitting.training import predict_logits
 
@@ -158,22 +159,22 @@ def images(setting, seed, held_out=2000):
     labels = data.y_train[first]
     chosen = first[oko.subset(labels, examples=examples, distribution=distribution, seed=seed)]
     held = last[:held_out]
-    x, x_held = (oko.as_tensor(data.x_train[part]) for part in (chosen, held))
-    constants = {"mean": [x.mean().item()], "deviation": [x.std().item()]}
+    standardised = Standardisation.of(data.x_train[chosen], is_encoded=False)
+    x, x_held = (standardised(data.x_train[part]) for part in (chosen, held))
     y, y_held = (torch.tensor(data.y_train[part]) for part in (chosen, held))
-    return standardised(x, **constants), y, standardised(x_held, **constants), y_held
+    return x, y, x_held, y_held
 
 
 def line(row, setting, seed):
     """One training, measured as it is and with the temperature that validation would choose."""
     method, changes = ALL_ROWS[row]
     x, y, x_held, y_held = images(setting, seed)
-    told = {"sets": 64} | changes  # as it was when the search began
+    options = {"sets": 64} | changes  # as it was when the search began
     for key, sizes in (("suited", y.bincount().tolist()), ("by_all", [len(y) / 10])):
         own = suited_to(sizes)
-        told = {name: own[name] for name in told.pop(key, ())} | told
-    recipe = Recipe(**told)
-    trained = recipe.train(x, y, method=METHODS[method], classes=10, seed=seed)
+        options = {name: own[name] for name in options.pop(key, ())} | options
+    recipe = Recipe(**options)
+    trained = train_network(x, y, recipe=recipe, method=METHODS[method], classes=10, seed=seed)
     logits = predict_logits(trained.model, x_held)
     temperature = TemperatureScaling().fit(logits, y_held).temperature.item()
     ece = oko.metrics.expected_calibration_error
@@ -200,17 +201,17 @@ def markdown(known, settings, rows):
     for row in rows:
         cells = []
         for setting in settings:
-            found = [each for each in known if (each["row"], each["setting"]) == (row, setting)]
+            matching = [each for each in known if (each["row"], each["setting"]) == (row, setting)]
             mean = {
-                name: fmean(each[name] for each in found)
+                name: fmean(each[name] for each in matching)
                 for name in ("accuracy", "ece", "temperature", "tempered_nll")
-                if found
+                if matching
             }
-            count = "" if settings is FEW else f" ({len(found)})"
+            count = "" if settings is FEW else f" ({len(matching)})"
             cells.append(
                 f"{100 * mean['accuracy']:.1f} / {mean['ece']:.3f} / {mean['temperature']:.2f} / "
                 f"{mean['tempered_nll']:.3f}{count}"
-                if found
+                if matching
                 else "-"
             )
         if any(cell != "-" for cell in cells):

@@ -20,7 +20,10 @@ from recipe import FEW, images
 import oddkout as oko
 from oddkout.calibrators import TemperatureScaling
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.recipe import Recipe, folds_for, suited_to
+from oddkout.fitting.pipeline import fit_network
+from oddkout.fitting.preparation import Prepared, Standardisation
+from oddkout.fitting.recipe import Recipe, suited_to
+from oddkout.fitting.training import predict_logits
 
 LINES = lines.FOLDER / "temperature.jsonl"
 HELD_OUT = 6000
@@ -32,21 +35,35 @@ LOGARITHMS = torch.arange(-2250, 2251, dtype=torch.float64) / 750
 def line(method, setting, seed):
     """One training on all examples and those of the folds, measured at every temperature."""
     x, y, x_held, y_held = images(setting, seed, held_out=HELD_OUT)
-    how, recipe = METHODS[method], Recipe(**suited_to(y.bincount().tolist()))
-    held = recipe.train(x, y, method=how, classes=10, seed=seed).predict_logits(x_held)
-    out_of_fold = {}
-    for count in FOLDS:
-        numbers = folds_for(y, folds=count, seed=seed)
-        out_of_fold[count] = recipe.out_of_fold_logits(
-            x, y, folds=numbers, method=how, classes=10, seed=seed
+    recipe = Recipe(**suited_to(y.bincount().tolist()))
+    data = Prepared(
+        x=x,
+        y=y,
+        x_test=x_held,
+        y_test=y_held,
+        classes=tuple(map(str, range(10))),
+        standardisation=Standardisation(),
+    )
+    fits = {
+        count: fit_network(
+            data,
+            method=METHODS[method],
+            recipes=[recipe],
+            folds=count,
+            population="uniform",
+            seed=seed,
         )
-    return measured(method, setting, seed, y, out_of_fold, held, y_held)
+        for count in FOLDS
+    }
+    held = predict_logits(fits[FOLDS[0]].model, x_held)
+    by_folds = {count: fitted.scores.logits for count, fitted in fits.items()}
+    return measured(method, setting, seed, y, by_folds, held, y_held)
 
 
-def measured(method, setting, seed, y, out_of_fold, held, y_held):
+def measured(method, setting, seed, y, by_folds, held, y_held):
     """Every temperature, with the ECE and NLL that it gives the model on held-out images."""
     found = {"none": 1.0, "best": TemperatureScaling().fit(held, y_held).temperature.item()}
-    for count, logits in out_of_fold.items():
+    for count, logits in by_folds.items():
         for rule, is_balanced in (("likeliest", True), ("likeliest, examples alike", False)):
             fit = TemperatureScaling().fit(logits, y, is_balanced=is_balanced)
             found[f"{count} folds, {rule}"] = fit.temperature.item()

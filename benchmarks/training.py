@@ -8,7 +8,6 @@ import multiprocessing as mp
 import statistics
 import time
 from contextlib import suppress
-from dataclasses import replace
 
 import torch
 import torch.nn.functional as F
@@ -16,11 +15,13 @@ from ratio import line, quartiles, seconds
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from oddkout import as_tensor, last_split, load_data, subset
-from oddkout.fitting.classifier import standardised
+from oddkout import last_split, load_data, subset
+from oddkout.fitting import training
 from oddkout.fitting.compilation import training_operations
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.optimisation import optimiser_for
+from oddkout.fitting.optimisation import Optimiser
+from oddkout.fitting.preparation import Standardisation
+from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import predict_logits, train
 from oddkout.models import build_model
 
@@ -42,19 +43,17 @@ def our_loop(method="vanilla", updates=UPDATES, examples=BATCH, **options):
     """A run of our loop; the network is trained on, so that compiling it is paid once."""
     x, y = some_images()
     model = paper_cnn()
-    arguments = {"sets": examples, "learning_rate": 1e-3, "log_every": 10**9} | options
+    recipe = Recipe(
+        updates=updates,
+        examples=examples,
+        sets=examples,
+        learning_rate=1e-3,
+        weight_decay=0.0,
+        **options,
+    )
 
     def work():
-        train(
-            model,
-            x,
-            y,
-            method=replace(METHODS[method]),
-            classes=10,
-            updates=updates,
-            examples=examples,
-            **arguments,
-        )
+        train(model, x, y, method=METHODS[method], classes=10, **recipe.options)
 
     return work
 
@@ -111,7 +110,7 @@ def model_alone(compiled=False):
     x = x.contiguous(memory_format=torch.channels_last)
     model = paper_cnn().to(memory_format=torch.channels_last)
     forward = torch.compile(model) if compiled else model
-    optimizer = optimiser_for(model, "sgd", rate=1e-3, momentum=0.9, weight_decay=0.0)
+    optimizer = Optimiser(learning_rate=1e-3).of(model)
 
     def work():
         for _ in range(UPDATES):
@@ -160,13 +159,12 @@ def ten_shot(seed):
     data = load_data("mnist")
     pool, _ = last_split(len(data.y_train))
     chosen = pool[subset(data.y_train[pool], per_class=10, seed=seed)]
-    x, x_test = as_tensor(data.x_train[chosen]), as_tensor(data.x_test[:2000])
-    constants = {"mean": [x.mean().item()], "deviation": [x.std().item()]}
-    y, y_test = torch.tensor(data.y_train[chosen]), torch.tensor(data.y_test[:2000])
-    return standardised(x, **constants), y, (standardised(x_test, **constants), y_test)
+    standardised = Standardisation.of(data.x_train[chosen], is_encoded=False)
+    x, x_test = standardised(data.x_train[chosen]), standardised(data.x_test[:2000])
+    return x, torch.tensor(data.y_train[chosen]), (x_test, torch.tensor(data.y_test[:2000]))
 
 
-def seconds_to_85(seed, **layout):
+def seconds_to_85(seed, recipe):
     """Seconds of training, looking on not counted, until 85 % of 2,000 test images are right."""
     x, y, (x_test, y_test) = ten_shot(seed)
     generator = torch.Generator().manual_seed(seed)
@@ -182,7 +180,16 @@ def seconds_to_85(seed, **layout):
         began = time.perf_counter()
 
     try:
-        train(model, x, y, method=METHODS["oko"], classes=10, seed=seed, progress=look, **layout)
+        train(
+            model,
+            x,
+            y,
+            method=METHODS["oko"],
+            classes=10,
+            seed=seed,
+            progress=look,
+            **recipe.options,
+        )
     except StopIteration:
         return spent
     return float("inf")
@@ -190,6 +197,7 @@ def seconds_to_85(seed, **layout):
 
 def main():
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, batch {BATCH}\n")
+    training.LOG_EVERY = 10**9
     plain = in_another_process("plain_loop")  # before anything here is told to keep memory
     plain()
     each = training_operations(paper_cnn(), some_images(1)[0])
@@ -214,18 +222,18 @@ def main():
     outside = quartiles(our_loop(compiled=False), model_alone(), ROUNDS)
     line("our loop / forward, backward and optimiser alone", outside, ROUNDS, "target 1.05 or less")
 
-    recipe = {"updates": 600, "learning_rate": 0.2, "weight_decay": 2e-3, "log_every": 10}
-    pool = recipe | {"examples": 20, "sets": 64}
-    paper = recipe | {
-        "layout": "paper",
-        "sets": 64,
-        "clip_norm": None,
-        "clip_value": 1.0,
-        "head_weight": 1.0,
-        "head_until": 0.0,
-        "learning_rate": 0.05,
-    }
-    times = [(seconds_to_85(seed, **pool), seconds_to_85(seed, **paper)) for seed in range(SEEDS)]
+    training.LOG_EVERY = 10
+    pool = Recipe(sets=64)
+    paper = Recipe(
+        layout="paper",
+        sets=64,
+        clip_norm=None,
+        clip_value=1.0,
+        head_weight=1.0,
+        head_until=0.0,
+        learning_rate=0.05,
+    )
+    times = [(seconds_to_85(seed, pool), seconds_to_85(seed, paper)) for seed in range(SEEDS)]
     medians = [statistics.median(column) for column in zip(*times, strict=True)]
     print(f"seconds to 85 % on 10-shot MNIST, {SEEDS} seeds, pool and paper layout:")
     print("   ", ", ".join(f"{a:.1f} and {b:.1f}" for a, b in times))

@@ -38,13 +38,13 @@ def metrics(**values):
     return {name: {"value": values.get(name, 0.5)} for name in names}
 
 
-def run_of(config, *, out_of_fold=1.0, **values):
+def run_of(config, *, fold_metrics=1.0, **values):
     """A run that nobody trained; its notes name the process that made it."""
     return Run(
         config=config,
         as_trained=metrics(**values),
         tempered=metrics(**values),
-        out_of_fold={"nll": out_of_fold},
+        fold_metrics={"nll": fold_metrics},
         notes=[str(os.getpid())],
     )
 

@@ -24,7 +24,7 @@ def made_up(setting, variant, *, seed=0, rate=0.2, nll=1.0, predictions=False, *
         config=config,
         classes=KNOWN[setting.data].classes,
         temperature=1.5,
-        out_of_fold={"nll": nll, "accuracy": 0.8} if config.folds else {},
+        fold_metrics={"nll": nll, "accuracy": 0.8} if config.folds else {},
         as_trained=measured,
         tempered=measured,
         seconds={"train": 10.0, "folds": 10.0 * config.folds, "evaluate": 2.0},

@@ -24,7 +24,7 @@ def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
     labels = np.arange(examples) % len(classes)
     raw = rng.normal(size=(examples, len(classes))) + skill * np.eye(len(classes))[labels]
     temperature = float(rng.uniform(0.5, 2))
-    own = config.how.temperature
+    own = config.spec.temperature
     divisor = temperature if own == "fit" else own if own != "none" else 1.0
     logits = (raw / divisor).astype(np.float32)
     tempered = logits if own == "fit" else (raw / temperature).astype(np.float32)
@@ -34,7 +34,7 @@ def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
         classes=tuple(classes),
         train_counts=[3 + 20 * number for number in range(len(classes))],
         temperature=temperature,
-        out_of_fold={"nll": float(rng.uniform(0.2, 0.9)), "accuracy": 0.8} if config.folds else {},
+        fold_metrics={"nll": float(rng.uniform(0.2, 0.9)), "accuracy": 0.8} if config.folds else {},
         as_trained=measured[0],
         tempered=measured[1],
         log=[

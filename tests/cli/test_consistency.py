@@ -53,7 +53,7 @@ def test_all_report_the_same_numbers(table, tmp_path, capsys, method):
     assert list(printed["prior"]) == list(CLASSES) == list(run.classes)
     assert list(printed["prior"].values()) == run.prior
     assert run.prior == pytest.approx([0.1, 0.86, 0.04])
-    assert printed["folds"] == run.out_of_fold
+    assert printed["folds"] == run.fold_metrics
     for metric in ("nll", "accuracy", "ece", "brier"):
         assert printed["metrics"][metric]["value"] == run.value(metric, is_tempered=True)
 

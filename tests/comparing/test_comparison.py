@@ -23,7 +23,7 @@ def comparison(**values):
                 runs += failed_runs([config], f"seed {seed} diverged\nTraceback")
             else:
                 nll = 1 - accuracy
-                runs.append(run_of(config, accuracy=accuracy, nll=nll, out_of_fold=nll))
+                runs.append(run_of(config, accuracy=accuracy, nll=nll, fold_metrics=nll))
     random.Random(0).shuffle(runs)  # pairs are by seed, not by the order of runs
     order = [method.replace("_", "+") for method in values]
     return Comparison(runs=sorted(runs, key=lambda run: order.index(run.config.method)))
@@ -139,14 +139,14 @@ def test_a_verdict_names_those_behind_and_those_tied():
 def test_the_winner_is_chosen_out_of_fold_whatever_the_test_part_says():
     configs = [replace(SMALL, method=method) for method in ("bb", "oko")]
     runs = [
-        run_of(config, nll=nll, out_of_fold=out_of_fold)
-        for config, nll, out_of_fold in zip(configs, (0.1, 0.9), (0.8, 0.2), strict=True)
+        run_of(config, nll=nll, fold_metrics=fold_metrics)
+        for config, nll, fold_metrics in zip(configs, (0.1, 0.9), (0.8, 0.2), strict=True)
     ]
     found = Comparison(runs=runs)
     assert found.best("nll", is_tempered=True) == "bb"
     assert found.winner == "oko"
     for run in runs:
-        run.out_of_fold = {}
+        run.fold_metrics = {}
     assert Comparison(runs=runs).winner is None
 
 

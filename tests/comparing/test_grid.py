@@ -110,7 +110,7 @@ def test_rates_are_chosen_out_of_fold_on_the_first_seed_without_a_look_at_the_te
     def perform_noted(wanted):
         asked.append(wanted)
         runs = [
-            run_of(config, out_of_fold=abs(config.learning_rate - best[config.method]))
+            run_of(config, fold_metrics=abs(config.learning_rate - best[config.method]))
             for config in wanted
         ]
         for run in runs:
@@ -137,7 +137,7 @@ def test_rates_are_chosen_out_of_fold_on_the_first_seed_without_a_look_at_the_te
 def test_a_rate_that_fails_is_no_candidate():
     def perform_high_rates_badly(wanted):
         return [
-            run_of(config, out_of_fold=config.learning_rate)
+            run_of(config, fold_metrics=config.learning_rate)
             if config.learning_rate >= 0.2
             else failed_runs([config], "diverged")[0]
             for config in wanted
@@ -154,7 +154,7 @@ def test_runs_stored_from_another_path_are_used(tmp_path):
     old, new = (replace(SMALL, data=path, fingerprint="f") for path in ("/old.csv", "/new.csv"))
     store = RunStore(tmp_path)
     for rate in (0.1, 0.2):
-        store.write(run_of(replace(old, learning_rate=rate), out_of_fold=1 - rate))
+        store.write(run_of(replace(old, learning_rate=rate), fold_metrics=1 - rate))
 
     def none(jobs):
         raise AssertionError("everything is there")

@@ -31,7 +31,7 @@ def small_runs():
 def trained_by_hand(config, x, y, *, method, seed, updates=None):
     """A network of the recipe, without folds."""
     recipe = config.recipe if updates is None else replace(config.recipe, updates=updates)
-    row = replace(config, method=method).how
+    row = replace(config, method=method).spec
     return train_network(x, y, recipe=recipe, method=row, classes=10, seed=seed).model
 
 
@@ -89,7 +89,7 @@ def test_the_temperature_is_fitted_to_out_of_fold_predictions(small_runs):
         own = TemperatureScaling().fit(logits[~inside], data.y[~inside]).temperature
         log_probs = (logits[inside] / own).log_softmax(dim=1)
         total -= log_probs.gather(1, data.y[inside, None]).sum().item()
-    assert runs["bb"].out_of_fold["nll"] == pytest.approx(total / len(folds), rel=1e-5)
+    assert runs["bb"].fold_metrics["nll"] == pytest.approx(total / len(folds), rel=1e-5)
 
 
 def test_methods_that_train_once_differ_by_their_temperatures_alone(small_runs):

@@ -36,7 +36,7 @@ def test_the_saved_comparison_is_the_one_that_compare_returned(tmp_path, rates):
     record = json.loads((tmp_path / FILE).read_text())
     for method, runs in read.by_method.items():
         nll = {
-            run.config.learning_rate: run.out_of_fold["nll"]
+            run.config.learning_rate: run.fold_metrics["nll"]
             for run in read.tuning
             if run.config.method == method and not run.has_failed
         }
@@ -115,7 +115,7 @@ def test_the_winner_needs_folds_and_its_own_data(tmp_path):
         winning_config(tmp_path / "runs", source=tmp_path / "other.csv")
     for run in comparison.runs:
         store.forget(run)
-        run.out_of_fold = {}
+        run.fold_metrics = {}
         store.write(run)
     with pytest.raises(ValueError, match="has no winner: it has no folds to choose by"):
         winning_config(tmp_path / "runs", source="digits")

@@ -20,7 +20,7 @@ def test_only_runs_at_the_rate_with_the_lowest_out_of_fold_nll_count():
 
 def test_a_run_with_folds_is_preferred_to_the_same_run_without():
     with_folds = made_up(TEN_SHOT, "oko")
-    without = replace(with_folds, config=replace(with_folds.config, folds=0), out_of_fold={})
+    without = replace(with_folds, config=replace(with_folds.config, folds=0), fold_metrics={})
     for runs in ([with_folds, without], [without, with_folds]):
         assert Evidence(runs, PRESETS["paper"]).runs(TEN_SHOT, "oko") == [with_folds]
 

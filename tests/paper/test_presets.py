@@ -43,12 +43,12 @@ def test_the_paper_preset_covers_the_protocol_of_the_paper():
     models = {setting.data: preset.config(setting, "oko").model for setting in preset.settings}
     assert models["cifar10"] == "resnet18"
     assert models["cifar100"] == "resnet34"
-    ks = {preset.config(TEN_SHOT, name).how.k for name in ("pair", "oko-k1", "oko-k2", "oko-k3")}
+    ks = {preset.config(TEN_SHOT, name).spec.k for name in ("pair", "oko-k1", "oko-k2", "oko-k3")}
     assert ks == {0, 1, 2, 3}
     assert all(
-        preset.config(TEN_SHOT, name).how.head == "none" for name in ("oko-k1", "oko-k2", "oko-k3")
+        preset.config(TEN_SHOT, name).spec.head == "none" for name in ("oko-k1", "oko-k2", "oko-k3")
     )
-    assert {preset.config(TEN_SHOT, f"oko-soft-k{k}").how.targets for k in (2, 3)} == {"soft"}
+    assert {preset.config(TEN_SHOT, f"oko-soft-k{k}").spec.targets for k in (2, 3)} == {"soft"}
 
 
 def test_the_cifar_preset_has_one_setting_of_each_with_narrow_resnets():

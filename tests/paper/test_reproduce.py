@@ -19,7 +19,9 @@ def stub_executor(better, performed):
             yield [
                 Run(
                     config=config,
-                    out_of_fold={"nll": abs(config.learning_rate - better)} if config.folds else {},
+                    fold_metrics={"nll": abs(config.learning_rate - better)}
+                    if config.folds
+                    else {},
                 )
                 for config in job
             ]

@@ -63,7 +63,7 @@ def test_narrow_runs_have_their_own_section(tmp_path):
         replace(
             made_up(setting, variant, seed=seed, accuracy=accuracy),
             config=replace(preset.config(setting, variant), learning_rate=0.1, seed=seed),
-            out_of_fold={},
+            fold_metrics={},
         )
         for variant, accuracy in (("oko", 0.4), ("bb+ls", 0.35))
         for seed in range(3)

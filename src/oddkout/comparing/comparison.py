@@ -103,9 +103,9 @@ class Comparison:
         The test part has no say, so that it can report on the winner without bias.
         """
         means = {
-            name: fmean(run.out_of_fold["nll"] for run in self.by_method[name])
+            name: fmean(run.fold_metrics["nll"] for run in self.by_method[name])
             for name in self.methods
-            if all(run.out_of_fold for run in self.by_method[name])
+            if all(run.fold_metrics for run in self.by_method[name])
         }
         return min(means, key=lambda name: means[name], default=None)
 

@@ -62,7 +62,7 @@ class RunConfig(Recipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        assert self.how, "which raises for an unknown method, or k where there are no sets"
+        assert self.spec, "which raises for an unknown method, or k where there are no sets"
         if self.folds != 0:
             at_least("folds, unless it is 0 for none,", self.folds, 2)
 
@@ -79,7 +79,7 @@ class RunConfig(Recipe):
         return blake2b(text.encode(), digest_size=10).hexdigest()
 
     @property
-    def how(self) -> Method:
+    def spec(self) -> Method:
         """The method, as this run changes it."""
         return chosen_method(self.method, k=self.k, head=self.head)
 
@@ -137,7 +137,7 @@ def _written(value: Any) -> Any:
 def _trains_like(name: str) -> str:
     """The first method of the table that is the same until the end of training."""
     own = _without_temperature(METHODS[name])
-    return next(other for other, how in METHODS.items() if _without_temperature(how) == own)
+    return next(other for other, row in METHODS.items() if _without_temperature(row) == own)
 
 
 def _without_temperature(method: Method) -> Method:

@@ -42,7 +42,7 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
         data = prepared(data_for(configs[0]))
         fitted = fit_network(
             data,
-            method=configs[0].how,
+            method=configs[0].spec,
             recipes=[configs[0].recipe],
             folds=configs[0].folds,
             population=configs[0].population,
@@ -50,7 +50,7 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
         )
         test_logits = predict_logits(fitted.model, data.x_test)
         runs = [
-            _evaluated(config, data, replace(fitted, method=config.how), test_logits)
+            _evaluated(config, data, replace(fitted, method=config.spec), test_logits)
             for config in configs
         ]
         for run in runs:
@@ -114,7 +114,7 @@ def _evaluated(config: RunConfig, data: Prepared, fitted: Fitted, test_logits: T
         train_counts=data.y.bincount(minlength=len(data.classes)).tolist(),
         prior=list(fitted.ledger.stated),
         temperature=fitted.temperature,
-        out_of_fold={} if scores is None else scores.metrics,
+        fold_metrics={} if scores is None else scores.metrics,
         as_trained=metrics,
         tempered=metrics if is_same else _measured(calibrated, data.y_test),
         log=fitted.log,

@@ -10,6 +10,9 @@ from numpy import ndarray
 from oddkout.comparing.config import FORMAT, RunConfig
 from oddkout.version import versions
 
+# What ``run.json`` and committed lines call the metrics of the folds.
+_FOLDS_KEY = "out_of_fold"
+
 # Fields that are stored as arrays, beside ``run.json``.
 ARRAYS = ("logits", "labels", "fold_logits", "fold_labels")
 
@@ -25,7 +28,7 @@ class Run:
         train_counts: Number of training examples of every class.
         prior: Class frequencies that its probabilities are for.
         temperature: The out-of-fold temperature.
-        out_of_fold: NLL and accuracy of the out-of-fold predictions, with a temperature that is
+        fold_metrics: NLL and accuracy of the out-of-fold predictions, with a temperature that is
             itself out of fold; classes weigh as they do in the population.
         as_trained: Metrics of the test part, each with interval and null level.
         tempered: The same with the out-of-fold temperature.
@@ -46,7 +49,7 @@ class Run:
     train_counts: list[int] = field(default_factory=list)
     prior: list[float] = field(default_factory=list)
     temperature: float = 1.0
-    out_of_fold: dict[str, float] = field(default_factory=dict)
+    fold_metrics: dict[str, float] = field(default_factory=dict)
     as_trained: dict[str, Any] = field(default_factory=dict)
     tempered: dict[str, Any] = field(default_factory=dict)
     log: list[dict[str, Any]] = field(default_factory=list)
@@ -91,7 +94,7 @@ class Run:
         """
         if self.logits is None:
             raise ValueError(f"run {self.config.id} was read without its predictions")
-        own = self.config.how.temperature
+        own = self.config.spec.temperature
         if not is_tempered or own == "fit":  # which is that temperature
             return self.logits
         undone = float(own) if isinstance(own, float | int) else 1.0
@@ -102,15 +105,9 @@ class Run:
         kept = {
             part.name: getattr(self, part.name) for part in fields(self) if part.name not in ARRAYS
         }
-        config, classes = asdict(self.config), list(self.classes)
-        return (
-            {"format": FORMAT, "id": self.config.id}
-            | kept
-            | {
-                "config": config,
-                "classes": classes,
-            }
-        )
+        kept[_FOLDS_KEY] = kept.pop("fold_metrics")
+        kept |= {"config": asdict(self.config), "classes": list(self.classes)}
+        return {"format": FORMAT, "id": self.config.id} | kept
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Run":
@@ -122,6 +119,7 @@ class Run:
         if values.get("format") != FORMAT:
             raise ValueError(f"a run of format {values.get('format')} is not read by this version")
         kept = {part.name: values[part.name] for part in fields(cls) if part.name in values}
+        kept["fold_metrics"] = values.get(_FOLDS_KEY, {})
         kept["config"] = RunConfig.from_dict(values["config"])
         kept["classes"] = tuple(values["classes"])
         return cls(**kept)

@@ -64,9 +64,9 @@ def chosen_rate(runs: Sequence[Run]) -> Number:
     first = min(run.config.seed for run in runs)
     nll: dict[RunConfig, dict[Number, float]] = {}
     for run in runs:
-        if run.config.seed == first and not run.has_failed and run.out_of_fold:
+        if run.config.seed == first and not run.has_failed and run.fold_metrics:
             setting = replace(run.config, learning_rate=1)
-            nll.setdefault(setting, {})[run.config.learning_rate] = run.out_of_fold["nll"]
+            nll.setdefault(setting, {})[run.config.learning_rate] = run.fold_metrics["nll"]
     whole = [found for found in nll.values() if len(found) == len(rates)]
     if whole:
         return min(rates, key=lambda rate: fmean(found[rate] for found in whole))
@@ -84,5 +84,5 @@ def best_config(runs: Sequence[Run]) -> RunConfig:
     """
     worked = [run for run in runs if not run.has_failed] or list(runs)
     return min(
-        worked, key=lambda run: (run.out_of_fold.get("nll", math.inf), run.config.learning_rate)
+        worked, key=lambda run: (run.fold_metrics.get("nll", math.inf), run.config.learning_rate)
     ).config

@@ -29,7 +29,7 @@ def measure(metric: str, *, is_tempered: bool = False) -> Measure:
     """
 
     def value(run: Run) -> float | None:
-        if is_tempered and not run.out_of_fold:
+        if is_tempered and not run.fold_metrics:
             return None
         number = run.value(metric, is_tempered=is_tempered)
         return None if math.isnan(number) else number
@@ -61,7 +61,7 @@ class Evidence:
                 self.trained.append(run)
                 if run.config.folds != preset.config(setting, variant).folds:
                     # Another number of folds gives another estimate of the temperature.
-                    run = replace(run, out_of_fold={})
+                    run = replace(run, fold_metrics={})
                 groups.setdefault((setting, variant), []).append(run)
         self.rates = {
             variant: chosen_rate(
@@ -157,7 +157,7 @@ def _is_made_by(preset: Preset, setting: Setting, variant: str, config: RunConfi
     if variant not in VARIANTS:
         return False
     usual = preset.config(setting, variant)
-    if config.how.temperature == "fit" and config.folds != usual.folds:
+    if config.spec.temperature == "fit" and config.folds != usual.folds:
         return False  # the folds determine its temperature
     return _recipe(config) == _recipe(usual)
 

@@ -54,10 +54,10 @@ def add_quality(document: Document, evidence: Evidence, setting: Setting) -> Non
         document.add("No runs yet.")
         return
     has_folds = any(
-        run.out_of_fold
+        run.fold_metrics
         for name in present
         for run in evidence.runs(setting, name)
-        if run.config.how.temperature != "fit"  # it is tempered already as trained
+        if run.config.spec.temperature != "fit"  # it is tempered already as trained
     )
     columns = [(metric, False) for metric in _COLUMNS]
     if has_folds:
@@ -71,7 +71,7 @@ def add_quality(document: Document, evidence: Evidence, setting: Setting) -> Non
             text = written_mean(evidence.mean([setting], name, value_of), metric)
             row.append(text + _null_level(runs, metric, is_tempered=is_tempered))
         if has_folds:
-            temperatures = [run.temperature for run in runs if run.out_of_fold]
+            temperatures = [run.temperature for run in runs if run.fold_metrics]
             row.append(f"{fmean(temperatures):.2f}" if temperatures else "")
         rows.append([*row, f"{runs[0].config.learning_rate:g}"])
     titles = [_title(*column) for column in columns]
@@ -119,7 +119,7 @@ def _null_level(runs: list[Run], metric: Metric, *, is_tempered: bool) -> str:
     """The value expected of a calibrated model in brackets; empty for metrics without one."""
     if metric.name != "ece":
         return ""
-    kept = [run for run in runs if run.out_of_fold or not is_tempered]
+    kept = [run for run in runs if run.fold_metrics or not is_tempered]
     levels = [
         (run.tempered if is_tempered else run.as_trained)[metric.name].get("null", {}).get("mean")
         for run in kept

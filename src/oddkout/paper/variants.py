@@ -46,7 +46,7 @@ class Variant:
         changed = replace(base, method=self.method, k=self.k, head=self.head, **self.recipe)
         if changed.layout == "pool":
             return changed
-        seen = expected_distinct(setting, k=changed.how.k, sets=changed.sets)
+        seen = expected_distinct(setting, k=changed.spec.k, sets=changed.sets)
         updates = max(1, round(base.updates * base.examples / seen))
         return replace(changed, examples=round(seen), updates=updates)
 
@@ -114,7 +114,7 @@ def variant_of(config: RunConfig) -> str:
         layout = variant.recipe.get("layout", "pool")
         if key == _key(variant.method, variant.k, variant.head, layout):
             return name
-    method = config.how
+    method = config.spec
     return f"{config.method} (k={method.k}, head={method.head}, {config.layout} layout)"
 
 
