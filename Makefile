@@ -2,11 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+DEMO := .venv/.demo
 FLAX := .venv-flax
+
+CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "oddkout needs Python 3.11 or later, got " + sys.version.split()[0] + "; run: make PYTHON=python3.11")'
 
 .PHONY: demo test test-flax flax-environment lint docs bench constraints clean
 
-demo: $(INSTALLED)  ## the main job on embedded data
+demo: $(DEMO)  ## the main job on embedded data
 	$(BIN)/oddkout compare --out runs/demo
 
 # One thread a process: two processes on two cores beat two threads in one.
@@ -31,8 +34,15 @@ bench: $(INSTALLED)  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/training.py
 
+# The demo needs a few packages only; an environment with everything serves, too.
+$(DEMO): pyproject.toml constraints.txt
+	@$(CHECK_PYTHON)
+	test -f $(INSTALLED) || { $(PYTHON) -m venv .venv && \
+		$(BIN)/pip install -q -c constraints.txt -e '.[cli,data,plot]'; }
+	touch $@
+
 $(INSTALLED): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "oddkout needs Python 3.11 or later, got " + sys.version.split()[0] + "; run: make PYTHON=python3.11")'
+	@$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt -e '.[all,dev]'
 	touch $@

@@ -1,16 +1,20 @@
 """Draw the figures of the pages: ``python docs/figures.py`` writes them to ``docs/assets``."""
 
 from pathlib import Path
+from statistics import fmean
 
 import matplotlib as mpl
 import torch
 from matplotlib.figure import Figure
 
 import oddkout as oko
-from oddkout.paper.evidence import Evidence
+from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.figures import PAPER_FIGURES, draw_paper_figure
 from oddkout.paper.lines import read_lines
 from oddkout.paper.presets import PRESETS
+from oddkout.paper.quality import QUALITY_SETTINGS
+from oddkout.paper.settings import TITLES
+from oddkout.paper.variants import VARIANTS
 from oddkout.report.figures import draw_reliability, style
 
 
@@ -42,6 +46,30 @@ def results() -> dict[str, Figure]:
     return {shown[name]: figure for name, figure in drawn.items() if figure is not None}
 
 
+# What the first picture of the README compares, from the bottom up.
+_METHODS = ("oko", "bb+ls", "bb", "focal", "vanilla+ls", "vanilla")
+
+
+def calibrated_nll() -> Figure:
+    """NLL after an out-of-fold temperature in four settings: every seed, and the mean."""
+    evidence = Evidence(read_lines(Path(__file__).parents[1] / "results"), PRESETS["paper"])
+    figure = Figure(figsize=(8.4, 2.5), layout="constrained")
+    axes = figure.subplots(1, len(QUALITY_SETTINGS), sharey=True)
+    nll = measure("nll", is_tempered=True)
+    for ax, setting in zip(axes, QUALITY_SETTINGS, strict=True):
+        for row, name in enumerate(_METHODS):
+            values = list(evidence.by_seed([setting], name, nll).values())
+            colour = "#c1440e" if name == "oko" else "#4a6fa5"
+            ax.plot(values, [row] * len(values), "o", color=colour, alpha=0.45, markersize=4)
+            ax.plot([fmean(values)], [row], "|", color=colour, markersize=14, markeredgewidth=2)
+        kind = "10 per class" if setting.distribution == "uniform" else "heavy-tailed, 200"
+        ax.set_title(f"{TITLES[setting.data]}\n{kind}", fontsize=9)
+        ax.set_xlabel("NLL")
+        ax.grid(axis="y", linewidth=0.4)
+    axes[0].set_yticks(range(len(_METHODS)), [VARIANTS[name].title for name in _METHODS])
+    return figure
+
+
 def draw(folder: Path) -> list[Path]:
     """Write every figure into a folder, and return where they are."""
     cases = {
@@ -56,6 +84,7 @@ def draw(folder: Path) -> list[Path]:
     # Without these, every run would write other bytes: names in the file, and the date.
     with style(), mpl.rc_context({"svg.hashsalt": "oddkout"}):
         figures = {name: diagrams(own) for name, own in cases.items()} | results()
+        figures["calibrated-nll"] = calibrated_nll()
         for name, figure in figures.items():
             paths.append(folder / f"{name}.svg")
             figure.savefig(paths[-1], metadata={"Date": None})

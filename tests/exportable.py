@@ -7,8 +7,10 @@ import torch
 
 from oddkout.data.table import TableEncoder
 from oddkout.fitting.classifier import Classifier
+from oddkout.fitting.preparation import Standardisation
 from oddkout.models import ResNet, build_model, initialise
 from oddkout.models.resnet import BLOCKS
+from oddkout.prior import PriorLedger
 
 CLASSES = ("cat", "dog", "owl")
 
@@ -39,10 +41,8 @@ def image_classifier(network, *, channels, size):
         shape=shape,
         classes=CLASSES,
         method="oko",
-        prior=(0.2, 0.3, 0.5),
-        temperature=1.7,
-        mean=(0.4, 0.5, 0.6)[:channels],
-        deviation=(0.2, 0.25, 0.3)[:channels],
+        ledger=PriorLedger(assumed=(1 / 3,) * 3, stated=(0.2, 0.3, 0.5), temperature=1.7),
+        standardisation=Standardisation((0.4, 0.5, 0.6)[:channels], (0.2, 0.25, 0.3)[:channels]),
         details={"data": {"fingerprint": "f00d", "dtype": "uint8"}},
     )
 
@@ -76,8 +76,7 @@ def table_classifier(frame, **kinds):
         shape=shape,
         classes=CLASSES,
         method="bb+ts",
-        prior=(1 / 3,) * 3,
-        temperature=0.8,
+        ledger=PriorLedger(assumed=(1 / 3,) * 3, stated=(1 / 3,) * 3, temperature=0.8),
         encoder=encoder,
     )
 

@@ -7,6 +7,7 @@ from torch import nn
 
 import oddkout as oko
 from oddkout.fitting.classifier import Classifier
+from oddkout.prior import PriorLedger
 
 
 def test_the_classifier_is_left_as_it_was(folder, tmp_path):
@@ -36,7 +37,7 @@ def test_a_network_that_counts_its_examples_is_refused(tmp_path):
         shape=(4,),
         classes=CLASSES,
         method="oko",
-        prior=(1 / 3,) * 3,
+        ledger=PriorLedger(assumed=(1 / 3,) * 3, stated=(1 / 3,) * 3),
     )
     with pytest.raises(
         ValueError, match=r"'mine:Counting' must be a graph for any number"

@@ -7,7 +7,8 @@ import torch
 from made_up import TEN_SHOT
 
 from oddkout.comparing.config import RunConfig
-from oddkout.fitting.methods import METHODS, Objective
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.objective import Budget, Objective
 from oddkout.paper.presets import PRESETS
 from oddkout.paper.settings import Setting
 from oddkout.paper.variants import VARIANTS, expected_distinct, variant_of
@@ -27,9 +28,8 @@ def test_the_expected_number_of_distinct_examples_is_what_sets_hold(distribution
     counts = [round(size) for size in setting.class_sizes]
     assert abs(sum(counts) - setting.examples) <= len(counts) / 2
     labels = torch.cat([torch.full((count,), row) for row, count in enumerate(counts)])
-    objective = Objective(
-        METHODS["oko"], labels, classes=10, examples=1, sets=64, layout="paper", seed=0
-    )
+    budget = Budget(updates=1, examples=1, sets=64, layout="paper")
+    objective = Objective(METHODS["oko"], labels, classes=10, budget=budget)
     seen = [len(objective.draw(update)[0]) for update in range(300)]
     assert fmean(seen) == pytest.approx(expected_distinct(setting, k=1, sets=64), abs=1)
 
