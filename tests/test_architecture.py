@@ -87,13 +87,23 @@ def test_every_module_has_its_layer():
     assert {module_of(file) for file in FILES} <= LAYER.keys()
 
 
+def type_names(tree):
+    """Names of the classes and type aliases that a file defines."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            yield from (name for name in names if name[0].isupper() and not name.isupper())
+
+
 def test_a_type_has_a_name_of_its_own():
-    places = {}
+    files_of = {}
     for file in FILES:
-        for node in ast.parse(file.read_text()).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(file.relative_to(SOURCE)))
-    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+        for name in type_names(ast.parse(file.read_text())):
+            files_of.setdefault(name, []).append(str(file.relative_to(SOURCE)))
+    assert {name: files for name, files in files_of.items() if len(files) > 1} == {}
 
 
 def test_import_adds_less_than_0_3_s_to_torch_and_no_extra():

@@ -96,8 +96,8 @@ def run_commands(block):
     from oddkout.cli import main
 
     for command in commands(block):
-        if command[0] == "train" and "--updates" not in command:
-            command += ["--updates", "50"]
+        if command[0] == "train" and not {"--updates", "best"} & set(command):
+            command += ["--updates", "50", "--learning-rates", "0.1", "--folds", "2"]
         if command[0] == "compare":
             command += ["--methods", "vanilla,oko", "--seeds", "1", "--learning-rates", "0.1"]
             command += ["--updates", "20", "--folds", "2"]

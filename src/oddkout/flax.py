@@ -19,7 +19,7 @@ from numpy import ndarray
 from oddkout.checks import Number, one_of
 from oddkout.sets import ClassIndex
 
-Targets = Literal["hard", "soft", "odd"]
+HeadTargets = Literal["hard", "soft", "odd"]
 
 # The members of a set (pair, pair, odd ...) whose classes are the target.
 _NAMED = {"hard": slice(0, 1), "soft": slice(None), "odd": slice(2, None)}
@@ -75,7 +75,7 @@ def set_loss(
     labels: Int[Array | ndarray, " examples"],
     sets: Int[Array | ndarray, "sets members"],
     *,
-    targets: Targets = "hard",
+    targets: HeadTargets = "hard",
 ) -> Float[Array, ""]:
     """Cross-entropy of the logits summed over each set, averaged over the sets.
 
@@ -93,7 +93,7 @@ def set_loss(
         >>> round(float(jax.jit(set_loss)(jnp.zeros((4, 4)), labels, sets)), 4)
         1.3863
     """
-    one_of("targets", targets, get_args(Targets))
+    one_of("targets", targets, get_args(HeadTargets))
     named = sets[:, _NAMED[targets]]
     if named.shape[1] == 0:
         raise ValueError(

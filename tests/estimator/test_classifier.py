@@ -220,7 +220,7 @@ def test_a_network_of_ones_own_is_made_anew_for_every_fit():
     first = model.fit(x, y).predict_proba(x)
     np.testing.assert_array_equal(first, model.fit(x, y).predict_proba(x))
     assert isinstance(model.module_[1], nn.Tanh)
-    with pytest.raises(ValueError, match=r"function or class that makes one, got Linear"):
+    with pytest.raises(ValueError, match=r"function or class that returns one, got Linear"):
         quick(module=nn.Linear(4, 3)).fit(x, y)
     with pytest.raises(
         ValueError, match=r"logit for each of 3 classes, got logits of shape \(1, 5"

@@ -11,13 +11,13 @@ from pathlib import Path
 from oddkout.data.catalogue import KnownData
 from oddkout.data.known import data_folders
 
-Progress = Callable[[str, int, int], None]
+DownloadProgress = Callable[[str, int, int], None]
 
 _CHUNK = 1 << 18
 
 
 def fetch(
-    known: KnownData, *, data_dir: Path | None = None, progress: Progress | None = None
+    known: KnownData, *, data_dir: Path | None = None, progress: DownloadProgress | None = None
 ) -> Path:
     """Download, verify and unpack a known data set; return the folder of its files.
 
@@ -44,7 +44,9 @@ def fetch(
     return folder
 
 
-def download(address: str, file: Path, *, checksum: str, progress: Progress | None = None) -> None:
+def download(
+    address: str, file: Path, *, checksum: str, progress: DownloadProgress | None = None
+) -> None:
     """Download one file, resuming an interrupted download.
 
     Args:

@@ -12,7 +12,7 @@ from oddkout.comparing.config import RunConfig
 from oddkout.comparing.run import Run
 from oddkout.comparing.tuning import chosen_rate
 from oddkout.paper.presets import Preset
-from oddkout.paper.settings import Distribution, Setting, setting_of
+from oddkout.paper.settings import PaperDistribution, Setting, setting_of
 from oddkout.paper.variants import VARIANTS, variant_of
 
 # One number of a run; none if the run does not have it.
@@ -90,7 +90,7 @@ class Evidence:
         """The runs of a variant in a setting, ordered by seed."""
         return self._runs.get((setting, variant), [])
 
-    def sizes(self, data: str, distribution: Distribution, *variants: str) -> list[int]:
+    def sizes(self, data: str, distribution: PaperDistribution, *variants: str) -> list[int]:
         """The numbers of examples per class for which all given variants have runs."""
         return [
             setting.per_class
@@ -145,7 +145,7 @@ class Evidence:
         return t_interval(gaps, comparisons=comparisons) if gaps else None
 
     def shared_settings(
-        self, data: str, distribution: Distribution, *variants: str
+        self, data: str, distribution: PaperDistribution, *variants: str
     ) -> list[Setting]:
         """The settings of a data set and distribution in which all given variants have runs."""
         sizes = self.sizes(data, distribution, *variants)

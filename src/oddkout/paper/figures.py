@@ -20,7 +20,7 @@ from oddkout.paper.panels import (
     pairs,
     reliability_panel,
 )
-from oddkout.paper.settings import DISTRIBUTIONS, TITLES, Distribution
+from oddkout.paper.settings import DISTRIBUTIONS, TITLES, PaperDistribution
 from oddkout.paper.variants import VARIANTS
 from oddkout.report.figures import (
     draw_cross_entropy_against_entropy,
@@ -62,7 +62,7 @@ class PaperFigure:
     title: str
     variants: tuple[str, ...]
     panel: Panel
-    distributions: tuple[Distribution, ...] = DISTRIBUTIONS
+    distributions: tuple[PaperDistribution, ...] = DISTRIBUTIONS
     datasets: tuple[str, ...] = tuple(TITLES)
     needs_predictions: bool = False
     is_split: bool = False
@@ -127,7 +127,7 @@ def save_paper_figures(evidence: Evidence, folder: Path) -> tuple[list[Path], di
 
 
 def _panel_data(
-    figure: PaperFigure, evidence: Evidence, data: str, distribution: Distribution
+    figure: PaperFigure, evidence: Evidence, data: str, distribution: PaperDistribution
 ) -> PanelData:
     """The data of a panel: variants with runs, and with predictions if the figure needs them."""
     whole = PanelData(evidence, data, distribution, figure.variants)

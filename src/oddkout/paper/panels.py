@@ -11,7 +11,7 @@ from oddkout.comparing.run import Run
 from oddkout.metrics.catalogue import METRICS
 from oddkout.metrics.reliability import reliability_curve
 from oddkout.paper.evidence import Evidence, measure
-from oddkout.paper.settings import Distribution, Setting
+from oddkout.paper.settings import PaperDistribution, Setting
 from oddkout.paper.variants import VARIANTS
 from oddkout.report.figures import draw_by_training_size, draw_entropies, draw_mean_reliability
 
@@ -34,7 +34,7 @@ class PanelData:
 
     evidence: Evidence
     data: str
-    distribution: Distribution
+    distribution: PaperDistribution
     variants: Sequence[str]
 
     def settings(self, *variants: str) -> list[Setting]:

@@ -12,7 +12,7 @@ from oddkout.fitting.recipe import suited_to
 from oddkout.paper.settings import (
     DISTRIBUTIONS,
     TITLES,
-    Distribution,
+    PaperDistribution,
     Setting,
     paper_sizes,
 )
@@ -42,7 +42,7 @@ class Preset:
 
     name: str
     datasets: tuple[str, ...]
-    distributions: tuple[Distribution, ...] = DISTRIBUTIONS
+    distributions: tuple[PaperDistribution, ...] = DISTRIBUTIONS
     sizes: tuple[int, ...] | None = None
     variants: tuple[str, ...] = tuple(VARIANTS)
     seeds: int = 5
@@ -98,7 +98,7 @@ class Preset:
         factor = VARIANTS[variant].rate_factor
         return tuple(factor * rate for rate in self.learning_rates)
 
-    def reference(self, data: str, distribution: Distribution) -> Setting:
+    def reference(self, data: str, distribution: PaperDistribution) -> Setting:
         """The setting in which learning rates are chosen."""
         wanted = _REFERENCE_SIZES[distribution]
         size = next(size for size in paper_sizes(data) if size >= wanted)

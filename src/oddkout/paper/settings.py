@@ -7,8 +7,8 @@ from oddkout.checks import Number
 from oddkout.comparing.config import RunConfig
 from oddkout.data import KNOWN
 
-Distribution = Literal["uniform", "heavy-tailed"]
-DISTRIBUTIONS: tuple[Distribution, ...] = ("uniform", "heavy-tailed")
+PaperDistribution = Literal["uniform", "heavy-tailed"]
+DISTRIBUTIONS: tuple[PaperDistribution, ...] = ("uniform", "heavy-tailed")
 
 # Titles of the data sets, in the order of the paper's tables.
 TITLES = {
@@ -34,7 +34,7 @@ class Setting:
     """
 
     data: str
-    distribution: Distribution
+    distribution: PaperDistribution
     per_class: int
 
     @property

@@ -10,7 +10,7 @@ from oddkout.metrics.catalogue import Metric
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.published import PublishedTable
-from oddkout.paper.settings import DISTRIBUTIONS, TITLES, Distribution, Setting, paper_sizes
+from oddkout.paper.settings import DISTRIBUTIONS, TITLES, PaperDistribution, Setting, paper_sizes
 from oddkout.paper.variants import VARIANTS
 
 # Rows of each table; some are not in the paper.
@@ -56,7 +56,7 @@ def table_cell(
     table: PublishedTable,
     variant: str,
     data: str,
-    distribution: Distribution,
+    distribution: PaperDistribution,
 ) -> PaperCell:
     """One cell of a table.
 

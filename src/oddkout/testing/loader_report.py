@@ -5,7 +5,7 @@ from typing import Literal
 
 from oddkout.losses.odd_k_out import Layout
 
-Evidence = Literal["indices", "contents"]
+BatchEvidence = Literal["indices", "contents"]
 
 _LEVEL = 1e-3  # significance level of the test for uniform classes
 
@@ -40,7 +40,7 @@ class LoaderReport:
     shared_by_epochs: float
     p_value: float
     draws: tuple[float, float, float]
-    evidence: Evidence
+    evidence: BatchEvidence
 
     @property
     def is_whole(self) -> bool:

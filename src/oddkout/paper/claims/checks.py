@@ -11,7 +11,7 @@ from oddkout.metrics.catalogue import METRICS, Metric
 from oddkout.paper.claims.claim import Outcome, Verdict, verdict_on
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.published import ACCURACY
-from oddkout.paper.settings import Distribution, Setting
+from oddkout.paper.settings import PaperDistribution, Setting
 
 BASELINES = ("vanilla", "vanilla+ls", "weighted", "focal", "bb", "bb+ls")
 CALIBRATED = (*BASELINES, "bb+ts")
@@ -20,7 +20,7 @@ NO_RUNS = Outcome(verdict="no data", numbers="no runs")
 
 
 def compares(
-    columns: Sequence[tuple[str, Distribution]],
+    columns: Sequence[tuple[str, PaperDistribution]],
     first: str,
     second: str,
     metric_name: str,
@@ -85,7 +85,7 @@ def reaches(
     return check
 
 
-def ranks(data: str, distribution: Distribution, rank: int) -> Callable[[Evidence], Outcome]:
+def ranks(data: str, distribution: PaperDistribution, rank: int) -> Callable[[Evidence], Outcome]:
     """Check that fewer than ``rank`` baselines have a lower entropy gap than OKO."""
     value_of = measure("entropy_gap")
 
@@ -185,7 +185,7 @@ def gains_in_tail(data: str) -> Callable[[Evidence], Outcome]:
     return check
 
 
-def knows_when_right(data: str, distribution: Distribution) -> Callable[[Evidence], Outcome]:
+def knows_when_right(data: str, distribution: PaperDistribution) -> Callable[[Evidence], Outcome]:
     """Check that most correct predictions have low entropy and most wrong ones high entropy."""
 
     def check(evidence: Evidence) -> Outcome:
