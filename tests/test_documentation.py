@@ -96,7 +96,8 @@ def run_commands(block):
     from oddkout.cli import main
 
     for command in commands(block):
-        if command[0] == "train" and "--updates" not in command:
+        # The winner of a comparison is trained as it was compared: it takes no options.
+        if command[0] == "train" and not {"--updates", "best"} & set(command):
             command += ["--updates", "50"]
         if command[0] == "compare":
             command += ["--methods", "vanilla,oko", "--seeds", "1", "--learning-rates", "0.1"]
@@ -206,6 +207,12 @@ def test_shapes_in_the_reference_read_as_in_the_source(site):
     assert 'Float[Tensor, "sets classes"]' in text
     assert 'Int[Tensor, "examples"]' in text
     assert not re.search(r"Tensor, (\"|&#39;) ", text), "the linter's space is not for readers"
+
+
+def test_examples_in_the_reference_are_code(site):
+    text = (site / "api" / "oddkout.html").read_text()
+    assert text.count('<span class="gp">&gt;&gt;&gt; </span>') > 30
+    assert "<blockquote>" not in text, "which is what Markdown makes of >>>"
 
 
 def test_results_are_shown_once_they_exist(tmp_path):
