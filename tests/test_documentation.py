@@ -17,6 +17,7 @@ import torch
 from torch.utils.data import TensorDataset
 
 import oddkout as oko
+from oddkout.fitting.recipe import Recipe
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
@@ -70,7 +71,13 @@ def desk(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("desk")
+@pytest.fixture
+def short_trainings(monkeypatch):
+    """Few updates wherever a page leaves their number open."""
+    monkeypatch.setattr(Recipe, "updates", 25)
+
+
+@pytest.mark.usefixtures("desk", "short_trainings")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)])
 def test_every_block_of_the_page_runs(page, subtests):
     """One after the other, as a reader runs them, in one namespace."""
@@ -92,16 +99,13 @@ def test_every_block_of_the_page_runs(page, subtests):
 
 
 def run_commands(block):
-    """Run what a reader types, less of it where a whole training or comparison would take long."""
+    """Run what a reader types, but compare fewer methods on fewer seeds."""
     from oddkout.cli import main
 
     for command in commands(block):
-        # The winner of a comparison is trained as it was compared: it takes no options.
-        if command[0] == "train" and not {"--updates", "best"} & set(command):
-            command += ["--updates", "50"]
         if command[0] == "compare":
             command += ["--methods", "vanilla,oko", "--seeds", "1", "--learning-rates", "0.1"]
-            command += ["--updates", "20", "--folds", "2"]
+            command += ["--folds", "2", "--processes", "1"]
         assert main(command) == 0, f"oddkout {shlex.join(command)}"
 
 
