@@ -1,4 +1,4 @@
-"""Odd-k-out in transformers' Trainer, on few and unevenly labelled digits."""
+"""Odd-k-out in transformers' Trainer, on a small, imbalanced set of digits."""
 
 import tempfile
 
@@ -15,7 +15,7 @@ few = oko.subset(data.y_train, examples=200, distribution="heavy-tailed", seed=0
 
 
 class Digits(Dataset):
-    """Examples as Trainer wants them: mappings with ``labels``."""
+    """Examples in the form that Trainer expects: mappings with ``labels``."""
 
     def __init__(self, x, y):
         self.x, self.y = oko.as_tensor(x), torch.as_tensor(y)
@@ -28,14 +28,14 @@ class Digits(Dataset):
 
 
 class Classifier(nn.Module):
-    """Any model that returns ``logits``; it knows nothing of sets."""
+    """Any model that returns ``logits``; it never sees a set."""
 
     def __init__(self):
         super().__init__()
         hidden = nn.Sequential(nn.Flatten(), nn.Linear(64, 128), nn.ReLU())
         self.layers = nn.Sequential(hidden, nn.Linear(128, 10))
 
-    def forward(self, x, labels=None):  # Trainer looks for an argument of this name
+    def forward(self, x, labels=None):  # Trainer requires an argument of this name
         return {"logits": self.layers(x)}
 
 
@@ -54,5 +54,5 @@ if __name__ == "__main__":
         compute_loss_func=TrainerLoss(oko.OddKOutLoss(k=1)))  # fmt: skip
     trainer.train()
     report = oko.evaluate(trainer.predict(test).predictions, data.y_test)
-    print(f"accuracy {report['accuracy'].value:.1%}, ECE {report['ece'].value:.3f}")
+    print(f"accuracy {report['accuracy'].value:.3f}, ECE {report['ece'].value:.3f}")
     print(report.verdict)

@@ -1,4 +1,4 @@
-"""Odd-k-out in Lightning, on few and unevenly labelled digits; the loop is Lightning's."""
+"""Odd-k-out in Lightning, on a small, imbalanced set of digits."""
 
 import lightning as L
 import torch
@@ -15,7 +15,7 @@ x_test, y_test = oko.as_tensor(data.x_test), torch.as_tensor(data.y_test)
 
 
 class Digits(L.LightningModule):
-    """A classifier that learns from sets; only its loader and its loss know."""
+    """A classifier that learns from sets; only the loader and the loss know about them."""
 
     def __init__(self):
         super().__init__()
@@ -23,7 +23,7 @@ class Digits(L.LightningModule):
         self.model = nn.Sequential(hidden, nn.Linear(128, 10))
         self.criterion = oko.OddKOutLoss(k=1)
 
-    def train_dataloader(self):  # built here, Lightning can tell the sampler its rank
+    def train_dataloader(self):  # build it here, so that Lightning can set the sampler's rank
         sampler = oko.ClassBalancedBatchSampler(y, examples_per_class=3, batches=100, seed=0)
         return DataLoader(TensorDataset(x, y), batch_sampler=sampler)
 
@@ -50,6 +50,6 @@ if __name__ == "__main__":
     with torch.no_grad():
         report = oko.evaluate(module.model.eval()(x_test), y_test)
     logged = trainer.callback_metrics["val_ece"].item()
-    print(f"ECE that the callback logged last: {logged:.4f}")
-    print(f"accuracy {report['accuracy'].value:.1%}, ECE {report['ece'].value:.3f}")
+    print(f"last ECE of the callback: {logged:.4f}")
+    print(f"accuracy {report['accuracy'].value:.3f}, ECE {report['ece'].value:.3f}")
     print(report.verdict)

@@ -1,12 +1,28 @@
-"""How the reference spells shapes: ``Float[Tensor, "examples"]``, without the linter's space."""
+"""How the reference shows what it reads in the source: shapes and examples."""
 
+import re
 from typing import Any
 
 import griffe
 
 
+class Examples(griffe.Extension):
+    """Show examples as code.
+
+    The parser knows sections called ``Examples:``. It takes ``Example:`` for ordinary text, in
+    which ``>>>`` is a block quote inside two others.
+    """
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Rename the section in the docstring of an object."""
+        if obj.docstring is not None:
+            obj.docstring.value = re.sub(
+                r"^Example:$", "Examples:", obj.docstring.value, flags=re.MULTILINE
+            )
+
+
 class Shapes(griffe.Extension):
-    """Strip the space that a shape of one axis begins with in the source."""
+    """Spell a shape ``Float[Tensor, "examples"]``, without the space that the linter asks for."""
 
     def on_function(self, *, func: griffe.Function, **_: Any) -> None:
         """Respell what a function takes and returns."""
