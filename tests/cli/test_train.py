@@ -82,6 +82,9 @@ def test_the_winner_is_the_classifier_that_was_compared(tmp_path, capsys):
             measured = best[seed].value(metric, is_tempered=True)
             assert printed["metrics"][metric]["value"] == measured
     assert Classifier.load(out).details["data"]["examples"] == 200, "the subset that was compared"
+    options = ["--method", "best", "--from", str(runs), "--train-examples", "300"]
+    assert main(["train", "digits", "--out", out, *options]) == 2
+    assert "compared, with train_examples=200, got 300; leave it out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -89,6 +92,8 @@ def test_the_winner_is_the_classifier_that_was_compared(tmp_path, capsys):
     [
         ([], "goes together with --from"),
         (["--from", "RUNS", "--updates", "7"], "as it was compared, got --updates; leave them"),
+        (["--from", "RUNS", "--folds", "0"], "as it was compared, got --folds; leave them"),
+        (["--from", "RUNS", "--learning-rates", "1"], "got --learning-rates; leave them"),
         (["--from", "nowhere"], "there is no folder of runs nowhere"),
     ],
 )

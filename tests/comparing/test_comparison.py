@@ -176,7 +176,7 @@ def test_where_every_method_failed_the_verdict_says_so():
 def test_the_table_prints_and_becomes_a_frame():
     table = comparison(oko=[0.9, 0.91, 0.92], bb=[0.91, 0.9, 0.91]).table
     assert str(table) == repr(table)
-    assert "probabilities are for" in str(table).lower()
+    assert "judged for equally frequent classes: uniform, as in the paper" in str(table)
     frame = table.to_frame()
     assert frame.index.tolist() == ["bb", "oko"]
     assert frame.loc["oko", "accuracy"] == pytest.approx(0.91)

@@ -58,7 +58,7 @@ def test_an_onnx_file_says_what_it_is(files):
     assert facts["opset"] == "18"
     assert json.loads(facts["classes"]) == list(CLASSES)
     assert json.loads(facts["prior"]) == pytest.approx(PRIOR)
-    assert json.loads(facts["train_prior"]) == [0.2, 0.3, 0.5]
+    assert json.loads(facts["card_prior"]) == [0.2, 0.3, 0.5]
     assert (facts["temperature"], facts["method"], facts["fingerprint"]) == ("1.7", "oko", "f00d")
     axes = [
         value.type.tensor_type.shape.dim[0] for value in (*model.graph.input, *model.graph.output)

@@ -85,6 +85,12 @@ def test_known_benchmark_data_are_judged_as_in_the_paper():
     )
     assert classifier.prior == (0.1,) * 10
     assert classifier.details["prior"].endswith("uniform, as in the paper")
+    subset = {"distribution": "heavy-tailed", "train_examples": 200}
+    loaded = fit(load_data("digits", **subset), recipe={"updates": 3}, **QUICK)
+    assert loaded.prior == classifier.prior, "loaded or by name"
+    plain = fit("digits", method="vanilla", recipe={"updates": 3}, **QUICK, **subset)
+    assert max(plain.prior) > 0.2, "the paper corrects no method"
+    assert "uncorrected, as in the paper" in plain.details["prior"]
 
 
 def test_the_learning_rate_is_chosen_out_of_fold():
@@ -138,6 +144,11 @@ def test_the_recipe_suits_the_number_of_examples_unless_it_is_changed():
 def test_what_makes_no_sense_is_refused(options, text):
     with pytest.raises(ValueError, match=text):
         fit(patients(), target="kind", **QUICK | options)
+
+
+def test_loaded_data_are_not_read_again():
+    with pytest.raises(ValueError, match=r"split already, got \[target\]; leave it out"):
+        fit(load_data("digits"), target="kind")
 
 
 def test_other_sources_are_refused_by_their_type():

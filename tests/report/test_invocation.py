@@ -72,6 +72,7 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
 
     class FakeData:
         class_sizes = (40, 50)
+        is_benchmark = source == "digits"
 
     monkeypatch.setattr("oddkout.comparing.compare.data_for", lambda config: FakeData)
     monkeypatch.setattr("oddkout.comparing.compare.check", lambda config: None)

@@ -35,6 +35,7 @@ from oddkout.cli.source import (
     TestSizeOption,
     TrainExamplesOption,
 )
+from oddkout.comparing.config import RunConfig
 from oddkout.comparing.winner import fit_winner
 from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.fit import fit
@@ -108,9 +109,18 @@ def train_classifier(
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     with processes() as is_first, training_progress(is_first) as progress:
         if runs is not None:
-            _refuse_with_best(recipe | given(k=k, head=head))
+            fixed = recipe | given(k=k, head=head, data_dir=data_dir)
+            fixed |= {"folds": folds} if folds != FOLDS else {}
+            fixed |= {"calibrate": calibrate} if calibrate != "folds" else {}
+            fixed |= {"learning_rates": learning_rates} if learning_rates != DEFAULT_RATES else {}
+            _refuse_with_best(fixed)
+            reading = given(
+                target=target, test=test, image_size=image_size, distribution=distribution,
+                train_examples=train_examples, categorical=categorical,
+            )  # fmt: skip
+            reading |= {"test_size": test_size} if test_size != RunConfig.test_size else {}
             classifier = fit_winner(
-                runs, source, seed=seed, checkpoint=checkpoint, progress=progress
+                runs, source, seed=seed, checkpoint=checkpoint, progress=progress, **reading
             )
         else:
             classifier = fit(

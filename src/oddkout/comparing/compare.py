@@ -18,8 +18,8 @@ from oddkout.comparing.saved import save_comparison
 from oddkout.comparing.sources import stored_source
 from oddkout.comparing.store import RunStore
 from oddkout.comparing.tuning import perform_tuned
+from oddkout.data import Data
 from oddkout.data.sources import DataSource
-from oddkout.fitting.fit import default_population
 from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.recipe import LEARNING_RATES, changed_recipe
@@ -114,14 +114,13 @@ def setting(
     given = {name: value for name, value in reading.items() if value is not None}
     categorical = tuple(given.pop("categorical", ()))
     path, options = stored_source(source, Path(out), given)
-    config = RunConfig(
-        data=path,
-        population=default_population(source),
-        folds=folds,
-        categorical=categorical,
-        **options,
-    )
+    config = RunConfig(data=path, folds=folds, categorical=categorical, **options)
     data = data_for(config)
-    config = replace(config, **changed_recipe(data.class_sizes, recipe or {}))
+    is_benchmark = data.is_benchmark or (isinstance(source, Data) and source.is_benchmark)
+    config = replace(
+        config,
+        population="uniform" if is_benchmark else "train",
+        **changed_recipe(data.class_sizes, recipe or {}),
+    )
     check(config)
     return identified(config)

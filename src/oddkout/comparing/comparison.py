@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from oddkout.comparing.config import RunConfig, open_setting
 from oddkout.comparing.run import Run
 from oddkout.data import KNOWN
-from oddkout.fitting.fit import prior_sentence
 from oddkout.fitting.methods import METHODS as METHOD_TABLE
 from oddkout.metrics.catalogue import METRICS
 
@@ -93,8 +92,13 @@ class Comparison:
 
     @property
     def prior_sentence(self) -> str:
-        """Which class frequencies all probabilities are for."""
-        return prior_sentence(self.setting.population)
+        """Which class frequencies all probabilities are judged for."""
+        if self.setting.population == "train":
+            return "probabilities are for the class frequencies of the training data"
+        return (
+            "probabilities are judged for equally frequent classes: uniform, as in the paper, "
+            "which corrects no method"
+        )
 
     @property
     def winner(self) -> str | None:

@@ -2,13 +2,14 @@
 
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.fingerprint import fingerprint
 from oddkout.comparing.saved import load_comparison
-from oddkout.data import KNOWN
+from oddkout.data import KNOWN, load_data
 from oddkout.fitting.classifier import Classifier
-from oddkout.fitting.fit import fit
+from oddkout.fitting.fit import fit_data
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import Progress
 
@@ -20,6 +21,7 @@ def fit_winner(
     seed: int = 0,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
+    **reading: Any,
 ) -> Classifier:
     """Fit the method with the lowest out-of-fold NLL, as it was compared.
 
@@ -32,28 +34,31 @@ def fit_winner(
         seed: Key of all randomness.
         checkpoint: File that keeps the state of the final training.
         progress: Called with the rows of the learning curves.
+        **reading: Arguments of ``load_data``; they must be those of the comparison.
     """
     config = winning_config(folder, source=source)
+    _refuse_other_reading(config, reading)
     recipe = {part.name: getattr(config, part.name) for part in fields(Recipe)}
     rate = recipe.pop("learning_rate")
-    return fit(
+    data = load_data(
         str(source),
+        distribution=config.distribution,
+        train_examples=config.train_examples,
+        **config.reading | {"seed": seed},
+    )
+    return fit_data(
+        data,
+        population=config.population,
         method=config.method,
         k=config.k,
         head=config.head,
         recipe=recipe,
         learning_rates=[rate],
         folds=config.folds,
+        calibrate="folds",
         seed=seed,
         checkpoint=checkpoint,
         progress=progress,
-        target=config.target,
-        test=config.test,
-        test_size=config.test_size,
-        image_size=config.image_size,
-        categorical=config.categorical,
-        distribution=config.distribution,
-        train_examples=config.train_examples,
     )
 
 
@@ -81,6 +86,21 @@ def winning_config(folder: str | Path, *, source: str | Path) -> RunConfig:
         reason = "every method failed" if not comparison.methods else "it has no folds to choose by"
         raise ValueError(f"the comparison in {folder} has no winner: {reason}; compare again")
     return comparison.by_method[winner][0].config
+
+
+def _refuse_other_reading(config: RunConfig, reading: dict[str, Any]) -> None:
+    """Raise if the data are to be read in another way than they were compared."""
+    for name, value in reading.items():
+        compared = getattr(config, name)
+        if name == "test" and compared is not None:
+            compared, value = str(Path(compared).absolute()), str(Path(value).absolute())
+        if name == "categorical":
+            value = tuple(value)
+        if value != compared:
+            raise ValueError(
+                f"the winner is trained as it was compared, with {name}={compared!r}, got "
+                f"{value!r}; leave it out, or compare again"
+            )
 
 
 def _existing(source: str | Path) -> Path:

@@ -35,6 +35,7 @@ class Data:
         notes: What a user should know about how the data were read, a sentence each.
         encoder: For tables, the ``TableEncoder`` that was fitted to the training part.
         is_encoded: Whether features are standardised already, as those of a table are.
+        is_benchmark: Whether it is a known benchmark set, which is judged for equal classes.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Data:
     notes: tuple[str, ...] = ()
     encoder: Any = None
     is_encoded: bool = False
+    is_benchmark: bool = False
 
     def __post_init__(self) -> None:
         for part, x, y, least in (

@@ -120,13 +120,20 @@ def load_everything(
 ) -> Data:
     """Load a data set with all training examples; the arguments are those of ``load_data``."""
     if isinstance(source, Data):
+        given = {"target": target, "test": test, "image_size": image_size}
+        if refused := [name for name, value in given.items() if value is not None]:
+            raise ValueError(
+                f"loaded data are read and split already, got {few(refused)}; leave it out, or "
+                "give the path"
+            )
         return source
     if isinstance(source, str) and source in KNOWN:
         if test is not None:
             raise ValueError(
                 f"{source} has its own test part, got test={str(test)!r}; leave it out"
             )
-        return load_known(KNOWN[source], None if data_dir is None else Path(data_dir))
+        known = load_known(KNOWN[source], None if data_dir is None else Path(data_dir))
+        return replace(known, is_benchmark=True)
     part = read_source(source, target, image_size)
     y, classes = encoded_labels(part.labels, name=part.called)
     notes: tuple[str, ...] = ()

@@ -137,7 +137,7 @@ def _facts(classifier: Classifier, graph: ProbabilityGraph, format: str) -> dict
         **opset,
         "classes": list(classifier.classes),
         "prior": list(graph.prior),
-        "train_prior": list(classifier.prior),
+        "card_prior": list(classifier.prior),
         "temperature": classifier.temperature,
         "method": classifier.method,
         "network": classifier.network,

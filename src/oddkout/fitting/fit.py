@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from oddkout.checks import Number, at_least, one_of
-from oddkout.data import KNOWN, Data, load_data
+from oddkout.data import Data, load_data
 from oddkout.data.sources import DataSource
 from oddkout.evaluation import Evaluation, evaluate
 from oddkout.fitting.classifier import Classifier
@@ -19,6 +19,7 @@ from oddkout.fitting.pipeline import Fitted, Population, fit_network
 from oddkout.fitting.preparation import Prepared, prepared
 from oddkout.fitting.recipe import LEARNING_RATES, Recipe, changed_recipe
 from oddkout.fitting.training import Progress
+from oddkout.prior import PriorLedger, uniform
 from oddkout.version import versions
 
 # Bins of a calibration error, as in the paper.
@@ -74,7 +75,7 @@ def fit(
     data = load_data(source, seed=seed, **reading)
     return fit_data(
         data,
-        population=default_population(source),
+        population=default_population(data),
         method=method,
         k=k,
         head=head,
@@ -88,9 +89,9 @@ def fit(
     )
 
 
-def default_population(source: DataSource) -> Population:
+def default_population(data: Data) -> Population:
     """Where probabilities are judged: the training frequencies, or as in the paper."""
-    return "uniform" if isinstance(source, str) and source in KNOWN else "train"
+    return "uniform" if data.is_benchmark else "train"
 
 
 def fit_data(
@@ -140,7 +141,7 @@ def fit_data(
     )
     classifier.evaluation = evaluated(classifier, data)
     classifier.details = _details(classifier, data, ready, fitted) | {
-        "prior": prior_sentence(population),
+        "prior": prior_sentence(ledger, population),
         "settings": settings_of(fitted)
         | {"folds": folds, "calibrate": calibrate, "learning_rates": sorted(set(learning_rates)),
            "population": population, "seed": seed},
@@ -148,11 +149,21 @@ def fit_data(
     return classifier
 
 
-def prior_sentence(population: Population) -> str:
-    """What every output says about the class frequencies that probabilities are for."""
-    if population == "uniform":
+def prior_sentence(ledger: PriorLedger, population: Population) -> str:
+    """What every output says about the class frequencies that probabilities are for.
+
+    Args:
+        ledger: The ledger of the classifier.
+        population: Where its probabilities are judged.
+    """
+    if population == "train":
+        return "probabilities are for the class frequencies of the training data"
+    if ledger.stated == uniform(len(ledger.stated)):
         return "probabilities are for equally frequent classes: uniform, as in the paper"
-    return "probabilities are for the class frequencies of the training data"
+    return (
+        "probabilities are for the class frequencies of the training data and are judged for "
+        "equally frequent classes, uncorrected, as in the paper"
+    )
 
 
 def settings_of(fitted: Fitted) -> dict[str, Any]:
