@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from planted import planted_csv
 
 from oddkout.cli import main
@@ -22,3 +23,15 @@ def test_the_command_prints_text_or_json_and_its_exit_code_tells(tmp_path, capsy
     report = json.loads(capsys.readouterr().out)
     assert report["is_trainable"] is True
     assert report["train_examples"] == {"common": 120, "rare": 16}
+
+
+def test_without_a_test_part_no_null_level_is_claimed(tmp_path, capsys):
+    table = planted_csv(tmp_path / "clean.csv", is_planted=False)
+    options = ["doctor", str(table), "--target", "y", "--test-size", "0"]
+    assert main(options) == 0
+    text = capsys.readouterr().out
+    assert "test part          none: the classifier will not be evaluated" in text
+    assert "nan" not in text
+    assert main([*options, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert report["null_ece"] is None

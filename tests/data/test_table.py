@@ -61,3 +61,14 @@ def test_numbers_can_be_taken_as_categories(tmp_path):
     path = written(tmp_path, "code,y\n" + "\n".join(f"{i % 3},{'ab'[i % 2]}" for i in range(12)))
     assert load_data(path, target="y").x_train.shape[1] == 1
     assert load_data(path, target="y", categorical=["code"]).x_train.shape[1] == 3
+
+
+def test_a_table_without_rows_is_encoded_as_no_rows():
+    encoder = TableEncoder(TABLE)
+    assert encoder.encode(TABLE[:0]).shape == (0, len(encoder.features))
+
+
+def test_without_a_test_part_the_whole_table_is_for_training(table):
+    data = load_data(table, target="kind", test_size=0)
+    assert (len(data.y_train), len(data.y_test)) == (10, 0)
+    assert data.x_test.shape == (0, data.x_train.shape[1])

@@ -110,6 +110,8 @@ class TableEncoder:
                 f"the table must hold the columns of the training data, but {few(absent)} are "
                 f"missing; it holds {few(frame.columns)}"
             )
+        if len(frame) == 0:  # which scikit-learn's transformers refuse
+            return np.zeros((0, len(self.features)), dtype=np.float32)
         parts = []
         if self._numeric:
             parts.append(self._scaler.transform(self._imputer.transform(self._numbers(frame))))
