@@ -70,6 +70,21 @@ def test_a_rate_that_fails_is_no_candidate():
     assert final[0].config.learning_rate == 0.2
 
 
+def test_a_rate_that_is_given_twice_is_tried_once(tmp_path):
+    def quick(jobs):
+        for job in jobs:
+            yield [run_of(config) for config in job]
+
+    final, tuning = perform_tuned(
+        configs(["vanilla", "oko"]),
+        learning_rates=[0.1, 0.1, 0.2],
+        seeds=[0],
+        perform=lambda wanted: perform_grid(wanted, RunStore(tmp_path), executor=quick),
+    )
+    assert [run.config.learning_rate for run in tuning] == [0.1, 0.2] * 2
+    assert [run.config.method for run in final] == ["vanilla", "oko"]
+
+
 def test_runs_stored_from_another_path_are_used(tmp_path):
     """The id is the same, the config is not."""
     old, new = (replace(SMALL, data=path, fingerprint="f") for path in ("/old.csv", "/new.csv"))
