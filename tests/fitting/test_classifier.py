@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from torch import nn
 
@@ -106,6 +107,26 @@ def test_a_network_of_ones_own_is_loaded_into_what_one_passes(tmp_path, monkeypa
 def test_examples_of_another_shape_are_refused(fitted):
     with pytest.raises(ValueError, match=r"trained on, \(1, 8, 8\), got \(1, 9, 9\)"):
         fitted.predict_proba(np.zeros((2, 9, 9), np.uint8))
+
+
+def test_rows_with_other_columns_are_refused():
+    x, y = np.random.default_rng(0).normal(size=(40, 4)), np.arange(40) % 2
+    classifier = fit((x, y), recipe={"updates": 2}, **QUICK)
+    with pytest.raises(ValueError, match=r"trained on, \(4,\), got \(7,\)"):
+        classifier.predict_proba(np.zeros((2, 7)))
+    with pytest.raises(ValueError, match="examples must be numbers, got object; pass the features"):
+        classifier.predict_proba(pd.DataFrame(x).assign(kind="a"))
+
+
+def test_a_classifier_of_tables_refuses_arrays():
+    """An array of as many columns would go through the network unscaled."""
+    x, y = 100 * np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    frame = pd.DataFrame(x, columns=["dose", "age"])
+    classifier = fit((frame, y), recipe={"updates": 2}, **QUICK)
+    with pytest.raises(ValueError, match=r"got ndarray; pass a frame with the columns \[dose, age"):
+        classifier.predict_proba(x)
+    encoded = classifier.encoded_logits(classifier.encoder.encode(frame))
+    np.testing.assert_array_equal(encoded, classifier.predict_logits(frame))
 
 
 def test_other_folders_are_not_overwritten(fitted, tmp_path):

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from numpy import ndarray
 from torch import Tensor, nn
 
-from oddkout.checks import finite_logits
+from oddkout.checks import few, finite_logits
+from oddkout.data import as_tensor
 from oddkout.data.sources import is_frame
 from oddkout.data.table import TableEncoder
 from oddkout.evaluation import Evaluation
@@ -92,15 +93,37 @@ class Classifier:
             prior: Class frequencies where the classifier is used, in the order of ``classes``;
                 those of the card if not given.
         """
-        if self.encoder is not None and is_frame(x):
-            x = self.encoder.encode(x)
-        inputs = self.standardisation(np.asarray(x))
-        if tuple(inputs.shape[1:]) != self.shape:
+        if self.encoder is None:
+            return self.encoded_logits(np.asarray(x), prior=prior)
+        if not is_frame(x):
+            raise ValueError(
+                "examples must be a pandas frame, because the classifier was trained on a table, "
+                f"got {type(x).__name__}; pass a frame with the columns "
+                f"{few(self.encoder.columns)}, not its encoded features"
+            )
+        return self.encoded_logits(self.encoder.encode(x), prior=prior)
+
+    def encoded_logits(
+        self, x: Shaped[ndarray, "examples ..."], *, prior: Sequence[float] | None = None
+    ) -> Float[Tensor, "examples classes"]:
+        """Logits of examples as ``Data`` holds them: rows of a table are encoded already.
+
+        Args:
+            x: Images, rows of features, or encoded rows of a table.
+            prior: Class frequencies to predict for, see ``predict_logits``.
+        """
+        if x.dtype.kind not in "fiub":
+            raise ValueError(
+                f"examples must be numbers, got {x.dtype}; pass the features that the classifier "
+                "was trained on, without columns of text"
+            )
+        shape = tuple(as_tensor(x[:1]).shape[1:])
+        if shape != self.shape:
             raise ValueError(
                 f"examples must have the shape that the classifier was trained on, {self.shape}, "
-                f"got {tuple(inputs.shape[1:])}; scale images to it, or pass the same columns"
+                f"got {shape}; scale images to it, or pass the same columns"
             )
-        return self.ledger.logits(predict_logits(self.model, inputs), prior=prior)
+        return self.ledger.logits(predict_logits(self.model, self.standardisation(x)), prior=prior)
 
     def predict_proba(
         self, x: Any, *, prior: Sequence[float] | None = None

@@ -168,7 +168,7 @@ def evaluated(classifier: Classifier, data: Data) -> Evaluation | None:
     if len(data.y_test) < 2:
         return None
     return evaluate(
-        classifier.predict_logits(np.asarray(data.x_test[:])),
+        classifier.encoded_logits(np.asarray(data.x_test[:])),
         data.y_test,
         classes=data.classes,
         # Head, middle and tail are groups of classes: two classes have none.
