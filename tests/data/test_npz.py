@@ -38,3 +38,10 @@ def test_pickled_arrays_are_refused(tmp_path):
     np.savez(tmp_path / "data.npz", x=np.zeros((2, 2)), y=np.array([{}, []], dtype=object))
     with pytest.raises(ValueError, match=r"cannot be read as an .npz archive"):
         load_data(tmp_path / "data.npz")
+
+
+def test_a_single_array_is_not_an_archive(tmp_path):
+    with (tmp_path / "data.npz").open("wb") as stream:
+        np.save(stream, np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="it holds one array, not an archive"):
+        load_data(tmp_path / "data.npz")
