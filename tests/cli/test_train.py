@@ -119,6 +119,32 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, capsys, options, t
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("thesis", "holds files that are not a classifier"), ("thesis/notes.txt", "is a file")],
+)
+def test_a_place_that_is_taken_is_refused_before_the_training(
+    tmp_path, capsys, monkeypatch, name, text
+):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "notes.txt").touch()
+    monkeypatch.setattr("oddkout.cli.train.fit", lambda *_, **__: pytest.fail("it was trained"))
+    assert main(["train", "digits", "--out", str(tmp_path / name)]) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1
+
+
+def test_the_current_folder_may_be_the_place(tmp_path, monkeypatch):
+    (tmp_path / "model").mkdir()
+    monkeypatch.chdir(tmp_path / "model")
+    options = ["--updates", "2", "--folds", "0", "--learning-rates", "0.1"]
+    assert main(["train", "digits", "--out", ".", *options]) == 0
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "card.json", "model", "model.safetensors",
+    ]  # fmt: skip
+
+
 @needs_data
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
 def test_training_on_mnist_stays_below_one_and_a_half_gigabytes(tmp_path):

@@ -131,5 +131,7 @@ def test_a_classifier_of_tables_refuses_arrays():
 
 def test_other_folders_are_not_overwritten(fitted, tmp_path):
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(ValueError, match="holds something that is no classifier"):
+    with pytest.raises(ValueError, match="holds files that are not a classifier"):
         fitted.save(tmp_path)
+    with pytest.raises(ValueError, match=r"saved in a folder, but .*thesis\.tex is a file"):
+        fitted.save(tmp_path / "thesis.tex")

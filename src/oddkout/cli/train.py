@@ -36,7 +36,7 @@ from oddkout.cli.source import (
     TrainExamplesOption,
 )
 from oddkout.comparing.winner import fit_winner
-from oddkout.fitting.classifier import Classifier
+from oddkout.fitting.classifier import Classifier, refuse_other_content
 from oddkout.fitting.fit import fit
 from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
@@ -105,7 +105,9 @@ def train_classifier(
         model=model, updates=updates, examples=examples, dropout=dropout, shift=shift, flip=flip,
         crop=crop, compiled=compiled,
     )  # fmt: skip
-    checkpoint = out.with_name(f"{out.name}.checkpoint")
+    refuse_other_content(out)  # before the training, not after it
+    place = out.resolve()
+    checkpoint = place.with_name(f"{place.name}.checkpoint")
     with processes() as is_first, training_progress(is_first) as progress:
         if runs is not None:
             _refuse_with_best(recipe | given(k=k, head=head))

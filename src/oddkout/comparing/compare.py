@@ -74,8 +74,8 @@ def compare(
             f"choosing among {len(learning_rates)} learning rates needs folds, got folds=0; set "
             "folds to 5, or give one learning rate"
         )
-    config = setting(source, folds=folds, recipe=recipe, out=out, **reading)
     store = RunStore(out)
+    config = setting(source, folds=folds, recipe=recipe, out=out, **reading)
     entries = [replace(config, method=name) for name in dict.fromkeys(methods)]
     if retry_failed:
         store.forget_failed(

@@ -148,10 +148,7 @@ class Classifier:
         from safetensors.torch import save_file
 
         folder = Path(folder)
-        if folder.exists() and not (folder / _CARD).exists() and any(folder.iterdir()):
-            raise ValueError(
-                f"{folder} holds something that is no classifier; choose another folder"
-            )
+        refuse_other_content(folder)
         text = json.dumps(self.card, indent=2, allow_nan=False)
         folder.mkdir(parents=True, exist_ok=True)
         weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
@@ -203,6 +200,18 @@ class Classifier:
             encoder=None if encoder is None else TableEncoder.from_dict(encoder),
             details=card["details"],
         )
+
+
+def refuse_other_content(folder: Path) -> None:
+    """Raise unless a classifier may be saved here: in a new or empty folder, or over another one.
+
+    Example:
+        >>> refuse_other_content(Path("no such folder"))
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"a classifier is saved in a folder, but {folder} is a file")
+    if folder.is_dir() and not (folder / _CARD).exists() and any(folder.iterdir()):
+        raise ValueError(f"{folder} holds files that are not a classifier; choose another folder")
 
 
 def _read_card(folder: Path) -> dict[str, Any]:
