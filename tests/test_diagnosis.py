@@ -79,7 +79,10 @@ def test_values_that_are_not_finite_are_fatal():
     x[7, 1], x[9, 2] = np.nan, np.inf
     findings = doctor(arrays(x_train=x)).findings
     assert [f.code for f in findings] == ["non-finite"]
-    assert "at [7, 9]" in findings[0].text
+    assert "2 training examples hold NaN or infinity, at [7, 9]" in findings[0].text
+    findings = doctor(arrays(x_test=x[:30])).findings
+    assert [f.severity for f in findings] == ["fatal"]
+    assert "2 test examples hold NaN or infinity, at [7, 9]" in findings[0].text
 
 
 def test_a_class_without_training_examples_is_fatal():

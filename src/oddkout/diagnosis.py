@@ -13,6 +13,7 @@ from oddkout.data import Data, load_data
 from oddkout.data.sources import DataSource
 from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
+from oddkout.fitting.preparation import non_finite_rows
 from oddkout.fitting.recipe import Recipe, suited_to
 from oddkout.fitting.requirements import class_notes, fold_count, refuse_few_classes
 from oddkout.metrics.intervals import clopper_pearson
@@ -189,18 +190,15 @@ def _duplicates(data: Data) -> Iterator[Finding]:
 
 def _values(data: Data) -> Iterator[Finding]:
     """Values that are not finite, and columns that never change."""
-    broken = [
-        start + int(row)
-        for start, chunk in _chunks(data.x_train)
-        for row in np.flatnonzero(~np.isfinite(chunk.reshape(len(chunk), -1)).all(axis=1))
-    ]
-    if broken:
-        yield Finding(
-            code="non-finite",
-            severity="fatal",
-            text=f"{len(broken)} training examples hold NaN or infinity, at {few(broken)}; impute "
-            "or drop them",
-        )
+    for part, x in (("training", data.x_train), ("test", data.x_test)):
+        broken = [start + row for start, chunk in _chunks(x) for row in non_finite_rows(chunk)]
+        if broken:
+            yield Finding(
+                code="non-finite",
+                severity="fatal",
+                text=f"{len(broken)} {part} examples hold NaN or infinity, at {few(broken)}; "
+                "impute or drop them",
+            )
     if data.encoder is not None:
         columns, constant = data.encoder.columns, list(data.encoder.constant)
     elif isinstance(data.x_train, np.ndarray) and data.x_train.ndim == 2:

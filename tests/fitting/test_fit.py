@@ -121,7 +121,8 @@ def test_the_recipe_suits_the_number_of_examples_unless_it_is_changed():
         ({"learning_rates": [0]}, "learning_rate must be above 0, got 0"),
         ({"k": 3}, r"oko with k=3 needs at least 4 classes, got 3 class\(es\).*; lower k"),
         ({"distribution": "uniform"}, "train_examples is the size of a subset"),
-        ({"test_size": 1.5}, "must lie between 0 and 1, got 1.5"),
+        ({"test_size": 1.5}, "test_size must be a share from 0 to below 1, got 1.5"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options, text):

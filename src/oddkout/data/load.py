@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from oddkout.checks import Number, few
+from oddkout.checks import Number, at_least, few
 from oddkout.data.arrays import Data, encoded_labels
 from oddkout.data.catalogue import KNOWN
 from oddkout.data.images import ImageFiles
@@ -119,6 +119,7 @@ def load_everything(
     seed: int = 0,
 ) -> Data:
     """Load a data set with all training examples; the arguments are those of ``load_data``."""
+    at_least("seed", seed, 0)
     if isinstance(source, Data):
         return source
     if isinstance(source, str) and source in KNOWN:
@@ -194,6 +195,8 @@ def _split(
     y: Any, classes: tuple[str, ...], test_size: Number, seed: int
 ) -> tuple[Any, Any, tuple[str, ...]]:
     """A stratified split, with a note on classes that cannot be in both parts."""
+    if not 0 < test_size < 1:
+        raise ValueError(f"test_size must be a share from 0 to below 1, got {test_size}")
     first, second = split(y, fraction=test_size, seed=seed)
     if len(second) == 0:
         raise ValueError(

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
+from numpy import ndarray
 from torch import Tensor
 
+from oddkout.checks import few
 from oddkout.data import Data, as_tensor
 
 # Below this a column or channel counts as constant and is not scaled.
@@ -78,17 +80,37 @@ class Prepared:
 
 def prepared(data: Data) -> Prepared:
     """Turn a data set into standardised tensors."""
-    x_train = np.asarray(data.x_train[:])
+    x_train, x_test = np.asarray(data.x_train[:]), np.asarray(data.x_test[:])
+    for part, x in (("training", x_train), ("test", x_test)):
+        if broken := non_finite_rows(x):
+            raise ValueError(
+                f"examples must be finite, but {len(broken)} {part} examples hold NaN or infinity, "
+                f"at {few(broken)}; impute or drop them"
+            )
     standardisation = Standardisation.of(x_train, is_encoded=data.is_encoded)
     return Prepared(
         x=standardisation(x_train),
         y=torch.from_numpy(data.y_train),
-        x_test=standardisation(np.asarray(data.x_test[:])),
+        x_test=standardisation(x_test),
         y_test=torch.from_numpy(data.y_test),
         classes=data.classes,
         standardisation=standardisation,
         notes=data.notes,
     )
+
+
+def non_finite_rows(x: Shaped[ndarray, "examples ..."]) -> list[int]:
+    """Positions of the examples that hold NaN or infinity.
+
+    Example:
+        >>> non_finite_rows(np.array([[1.0, 2.0], [np.nan, 3.0]]))
+        [1]
+    """
+    if x.dtype.kind != "f":
+        return []
+    is_finite = np.isfinite(x).all(axis=tuple(range(1, x.ndim)))
+    rows: list[int] = np.flatnonzero(~is_finite).tolist()
+    return rows
 
 
 def _floats(values: Any) -> tuple[float, ...]:
