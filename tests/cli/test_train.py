@@ -89,6 +89,9 @@ def test_the_winner_is_the_classifier_that_was_compared(tmp_path, capsys):
     [
         ([], "goes together with --from"),
         (["--from", "RUNS", "--updates", "7"], "as it was compared, got --updates; leave them"),
+        (["--from", "RUNS", "--folds", "3", "--calibrate", "none"], "got --folds, --calibrate;"),
+        (["--from", "RUNS", "--no-head", "--test-size", "0.5"], "got --head, --test-size;"),
+        (["--from", "RUNS", "--categorical", "a", "--test", "b.csv"], "got --test, --categorical;"),
         (["--from", "nowhere"], "there is no folder of runs nowhere"),
     ],
 )

@@ -1,9 +1,11 @@
 """The winner of a comparison, trained as it was compared."""
 
-import pytest
-from synthetic import fill
+from dataclasses import replace
 
-from oddkout.comparing.winner import winning_config
+import pytest
+from synthetic import SETTING, fill
+
+from oddkout.comparing.winner import fit_winner, winning_config
 
 
 def test_the_winner_needs_folds_and_its_own_data(tmp_path):
@@ -17,3 +19,9 @@ def test_the_winner_needs_folds_and_its_own_data(tmp_path):
         store.write(run)
     with pytest.raises(ValueError, match="has no winner: it has no folds to choose by"):
         winning_config(tmp_path / "runs", source="digits")
+
+
+def test_another_target_than_the_one_that_was_compared_is_refused(tmp_path):
+    fill(tmp_path, methods=["vanilla"], seeds=1, setting=replace(SETTING, target="diagnosis"))
+    with pytest.raises(ValueError, match="on the column 'diagnosis', got target='ward'; leave it"):
+        fit_winner(tmp_path, "digits", target="ward")

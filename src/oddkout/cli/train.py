@@ -24,6 +24,7 @@ from oddkout.cli.recipe import (
     numbers,
 )
 from oddkout.cli.source import (
+    TEST_SIZE,
     CategoricalOption,
     DataDirOption,
     DistributionOption,
@@ -85,7 +86,7 @@ def train_classifier(
     train_examples: TrainExamplesOption = None,
     target: TargetOption = None,
     test: TestOption = None,
-    test_size: TestSizeOption = 0.2,
+    test_size: TestSizeOption = TEST_SIZE,
     image_size: ImageSizeOption = None,
     categorical: CategoricalOption = None,
     data_dir: DataDirOption = None,
@@ -110,9 +111,18 @@ def train_classifier(
     checkpoint = place.with_name(f"{place.name}.checkpoint")
     with processes() as is_first, training_progress(is_first) as progress:
         if runs is not None:
-            _refuse_with_best(recipe | given(k=k, head=head))
+            _refuse_with_best(
+                recipe
+                | given(k=k, head=head, distribution=distribution, train_examples=train_examples)
+                | given(test=test, image_size=image_size, data_dir=data_dir)
+                | ({"categorical": categorical} if categorical else {})
+                | ({"learning_rates": learning_rates} if learning_rates != DEFAULT_RATES else {})
+                | ({"folds": folds} if folds != FOLDS else {})
+                | ({"calibrate": calibrate} if calibrate != "folds" else {})
+                | ({"test_size": test_size} if test_size != TEST_SIZE else {})
+            )
             classifier = fit_winner(
-                runs, source, seed=seed, checkpoint=checkpoint, progress=progress
+                runs, source, target=target, seed=seed, checkpoint=checkpoint, progress=progress
             )
         else:
             classifier = fit(
@@ -160,7 +170,7 @@ def processes() -> Iterator[bool]:
 
 
 def _refuse_with_best(options: dict[str, object]) -> None:
-    """Raise if options contradict those of the comparison."""
+    """Raise if an option was given that the comparison has decided."""
     if options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ValueError(

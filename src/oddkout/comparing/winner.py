@@ -17,6 +17,7 @@ def fit_winner(
     folder: str | Path,
     source: str | Path,
     *,
+    target: str | None = None,
     seed: int = 0,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
@@ -29,11 +30,17 @@ def fit_winner(
     Args:
         folder: The folder that ``compare`` wrote to.
         source: The data that were compared, by name or path.
+        target: The column that was compared; it may be left out.
         seed: Key of all randomness.
         checkpoint: File that keeps the state of the final training.
         progress: Called with the rows of the learning curves.
     """
     config = winning_config(folder, source=source)
+    if target not in (None, config.target):
+        raise ValueError(
+            f"{folder} compares methods on the column {config.target!r}, got target={target!r}; "
+            "leave it out, or compare on that column"
+        )
     recipe = {part.name: getattr(config, part.name) for part in fields(Recipe)}
     rate = recipe.pop("learning_rate")
     return fit(
