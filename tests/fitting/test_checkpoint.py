@@ -9,9 +9,10 @@ import time
 
 import pytest
 import torch
-from trainings import run
+from trainings import run, weights
 
 from oddkout.fitting import training
+from oddkout.fitting.checkpoint import run_digest
 
 RUNNER = """
 import sys, torch
@@ -69,8 +70,35 @@ def test_a_foreign_checkpoint_is_refused(digits, tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINT_EVERY", 5)
     x, y, *_ = digits
     (tmp_path / "damaged").write_bytes(b"nothing of the kind")
-    with pytest.raises(ValueError, match="is no checkpoint of this run"):
+    with pytest.raises(ValueError, match="is not a checkpoint of this run"):
         run(x, y, checkpoint=tmp_path / "damaged")
     run(x, y, updates=10, checkpoint=tmp_path / "other")
-    with pytest.raises(ValueError, match=r"is no checkpoint of this run.*train with the arguments"):
-        run(torch.zeros(200, 1, 9, 9), y, checkpoint=tmp_path / "other")
+    for changes in ({"updates": 8}, {"seed": 1}, {"learning_rate": 0.3}, {"method": "pair"}):
+        with pytest.raises(ValueError, match=r"this run \(other data or arguments\); delete it"):
+            run(x, y, checkpoint=tmp_path / "other", **{"updates": 10} | changes)
+    with pytest.raises(ValueError, match="other data or arguments"):
+        run(x + 1, y, updates=10, checkpoint=tmp_path / "other")
+    with pytest.raises(ValueError, match="other data or arguments"):
+        run(torch.zeros(200, 1, 9, 9), y, updates=10, checkpoint=tmp_path / "other")
+
+
+def test_a_finished_run_resumes_at_its_end(digits, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 5)
+    x, y, *_ = digits
+    first = run(x, y, updates=10, checkpoint=tmp_path / "state")
+    again = run(x, y, updates=10, checkpoint=tmp_path / "state")
+    assert torch.equal(weights(first), weights(again))
+    assert first.log == again.log
+
+
+def test_a_digest_sees_every_argument_and_the_shape():
+    x, y = torch.zeros(4, 6), torch.arange(4)
+    digests = {
+        run_digest(x, y, seed=0),
+        run_digest(x, y, seed=1),
+        run_digest(x, y, seed=0, head=None),
+        run_digest(x.view(4, 2, 3), y, seed=0),
+        run_digest(x, y.flip(0), seed=0),
+    }
+    assert len(digests) == 5
+    assert run_digest(x.clone(), y, head=1, seed=0) == run_digest(x, y, seed=0, head=1)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from oddkout.checks import Number
 from oddkout.fitting.allocator import keep_memory
 from oddkout.fitting.augmentation import Augmentation
-from oddkout.fitting.checkpoint import load_checkpoint, save_checkpoint
+from oddkout.fitting.checkpoint import load_checkpoint, run_digest, save_checkpoint
 from oddkout.fitting.compilation import repays_compiling
 from oddkout.fitting.methods import Method
 from oddkout.fitting.objective import Budget, Objective
@@ -105,9 +105,14 @@ def train(
         mixed_precision = device.type == "cuda" and torch.cuda.is_bf16_supported()
     average = copy.deepcopy(model) if averaging is not None else None
     step = optimiser.of(model)
-    first, log = 0, list[dict[str, Number]]()
-    if checkpoint is not None and checkpoint.exists():
-        first, log = load_checkpoint(checkpoint, model, step, average)
+    first, log, digest = 0, list[dict[str, Number]](), ""
+    if checkpoint is not None:
+        digest = run_digest(
+            x, y, method=method, classes=classes, budget=budget, optimiser=optimiser, head=head,
+            augmentation=augmentation, averaging=averaging, seed=seed,
+        )  # fmt: skip
+        if checkpoint.exists():
+            first, log = load_checkpoint(checkpoint, model, step, average, run=digest)
     shared = nn.parallel.DistributedDataParallel(model) if processes > 1 else model
     forward: Callable[[Tensor], Any] = torch.compile(shared) if compiled else shared
 
@@ -148,7 +153,7 @@ def train(
             if progress is not None and rank == 0:
                 progress(log[-1])
         if checkpoint is not None and rank == 0 and (update + 1) % CHECKPOINT_EVERY == 0:
-            save_checkpoint(checkpoint, update + 1, log, model, step, average)
+            save_checkpoint(checkpoint, update + 1, log, model, step, average, run=digest)
 
     return Trained(model=without_odd_head(average or model).eval(), log=log)
 
