@@ -10,7 +10,10 @@ def keep_memory() -> None:
     there is no such allocator, nothing happens.
     """
     mmap_threshold, trim_threshold = -3, -1  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of malloc.h
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    try:
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    except (TypeError, OSError):  # Windows has no library of that kind
+        return
     if mallopt is not None:
         mallopt(mmap_threshold, 1 << 30)
         mallopt(trim_threshold, (1 << 31) - 1)
