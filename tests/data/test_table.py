@@ -1,8 +1,10 @@
 """Tables: columns become numbers, as learned from the training part."""
 
 import json
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.preprocessing import StandardScaler
 from tables import TABLE, written
@@ -72,3 +74,19 @@ def test_without_a_test_part_the_whole_table_is_for_training(table):
     data = load_data(table, target="kind", test_size=0)
     assert (len(data.y_train), len(data.y_test)) == (10, 0)
     assert data.x_test.shape == (0, data.x_train.shape[1])
+
+
+def test_lines_are_those_of_the_file_also_after_the_split(tmp_path):
+    rows = [f"{'inf' if i in (7, 30) else i},{'ab'[i % 2]}" for i in range(40)]
+    path = written(tmp_path, "\n".join(["u,y", *rows]))
+    for seed in range(5):
+        with pytest.raises(ValueError, match="is infinite in lines") as caught:
+            load_data(path, target="y", test_size=0.5, seed=seed)
+        lines = re.search(r"lines \[([\d, ]+)\]", str(caught.value))[1].split(", ")
+        assert set(lines) <= {"9", "32"}, "rows 7 and 30 under the header"
+
+
+def test_a_frame_with_names_as_index_is_counted_row_by_row():
+    frame = pd.DataFrame({"u": [1, "many", 2, 3]}, index=list("abcd"))
+    with pytest.raises(ValueError, match=r"1 words such as 'many' in lines \[3\]"):
+        TableEncoder(frame)

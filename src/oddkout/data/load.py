@@ -129,13 +129,13 @@ def load_everything(
             )
         return load_known(KNOWN[source], None if data_dir is None else Path(data_dir))
     part = read_source(source, target, image_size)
-    y, classes = encoded_labels(part.labels, name=part.called)
+    y, classes = _encoded(part)
     notes: tuple[str, ...] = ()
     held = part.test if test is None else read_source(test, target, image_size, is_test=True)
     x = part.x
     if held is not None:
         _refuse_other_shape(part, held)
-        x_test, (y_test, _) = held.x, encoded_labels(held.labels, classes, name=held.called)
+        x_test, (y_test, _) = held.x, _encoded(held, classes)
     elif test_size == 0:
         x_test, y_test = x.iloc[:0] if is_frame(x) else x[:0], y[:0]
     else:
@@ -157,6 +157,18 @@ def load_everything(
         encoder=encoder,
         is_encoded=encoder is not None or part.is_encoded,
     )
+
+
+def _encoded(part: SourcePart, classes: tuple[str, ...] | None = None) -> tuple[Any, Any]:
+    """Labels as positions among the classes, and the classes; those of the training part if given.
+
+    Args:
+        part: The part of a source.
+        classes: Classes of the training part, for a test part.
+    """
+    if part.classes is None or classes not in (None, part.classes):
+        return encoded_labels(part.labels, classes, name=part.called)
+    return part.labels.astype(np.int64), part.classes
 
 
 def _table_notes(encoder: TableEncoder, test_frame: Any) -> tuple[str, ...]:
