@@ -10,7 +10,7 @@ from trainings import run
 from oddkout.fitting import training
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.objective import Budget
-from oddkout.fitting.optimisation import Optimiser
+from oddkout.fitting.optimisation import HeadSchedule, Optimiser
 from oddkout.fitting.training import train
 
 
@@ -42,3 +42,38 @@ def test_biases_do_not_decay():
     )
     assert model.weight.abs().max() < 0.5, "no gradient, only decay"
     assert model.bias.sum().item() == pytest.approx(6.0), "cross-entropy leaves the sum alone"
+
+
+@pytest.mark.parametrize("warm_up", [0.0, 0.1, 0.5])
+def test_the_rate_rises_on_a_line_and_falls_on_a_cosine(warm_up):
+    optimiser = Optimiser(learning_rate=0.4, warm_up=warm_up)
+    assert optimiser.rate(warm_up) == pytest.approx(0.4)
+    assert optimiser.rate(1.0) == pytest.approx(0.0)
+    assert optimiser.rate((1 + warm_up) / 2) == pytest.approx(0.2), "half of the cosine"
+    if warm_up:
+        halfway = 0.4 * (warm_up / 2 + 1e-3) / (warm_up + 1e-3)
+        assert optimiser.rate(warm_up / 2) == pytest.approx(halfway)
+
+
+def test_the_weight_of_a_second_head_falls_by_a_cosine_to_0():
+    schedule = HeadSchedule(weight=3.0, until=0.6)
+    assert [schedule.at(done) for done in (0.0, 0.3, 0.6, 1.0)] == pytest.approx([3, 1.5, 0, 0])
+    assert schedule.at(0.2) == pytest.approx(3 * (1 + math.cos(math.pi / 3)) / 2)
+    constant = HeadSchedule(weight=3.0, until=0)
+    assert constant.at(0.0) == constant.at(0.9) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"clip_norm": 1.0}, [0.6, 0.8]),
+        ({"clip_norm": None}, [3.0, 4.0]),
+        ({"clip_norm": None, "clip_value": 3.5}, [3.0, 3.5]),
+        ({"clip_norm": 10.0}, [3.0, 4.0]),
+    ],
+)
+def test_gradients_are_clipped_by_norm_or_by_value(options, expected):
+    model = nn.Linear(2, 1, bias=False)
+    model.weight.grad = torch.tensor([[3.0, 4.0]])
+    assert Optimiser(**options).clip(model).item() == pytest.approx(5.0), "the norm before"
+    assert model.weight.grad[0].tolist() == pytest.approx(expected, rel=1e-4)
