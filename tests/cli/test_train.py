@@ -41,7 +41,7 @@ def test_any_k_with_and_without_head(tmp_path, capsys, method, k, head):
     if k == 0 and head == "--head":
         out = str(tmp_path / "model")
         assert main(["train", "digits", "--updates", "5", "--out", out, *options]) == 2
-        assert "k=0 has no odd class for a head to name" in capsys.readouterr().err
+        assert "an odd-class head needs an odd class, got k=0" in capsys.readouterr().err
         return
     settings = trained(tmp_path, *options, updates=5).details["settings"]
     by_default = method == "oko" and k == 1

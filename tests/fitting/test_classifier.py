@@ -68,8 +68,8 @@ def damage(path, change):
         ("model.safetensors", "cut", "does not hold the weights that the card describes"),
         ("model.safetensors", "gone", "does not hold the weights"),
         ("model.safetensors", "nothing", "does not hold the weights"),
-        ("card.json", "{}", "is no card of a classifier"),
-        ("card.json", "[1, 2", "is no card of a classifier"),
+        ("card.json", "{}", "is not a card that this version can read"),
+        ("card.json", "[1, 2", "is not a card that this version can read"),
         ("card.json", "gone", "there is no classifier in"),
     ],
 )
@@ -85,7 +85,9 @@ def test_a_card_cannot_name_code(saved):
     card = json.loads((folder / "card.json").read_text())
     card["network"] = "antigravity:fly"
     (folder / "card.json").write_text(json.dumps(card))
-    with pytest.raises(ValueError, match="network of one's own, 'antigravity:fly'; pass model="):
+    with pytest.raises(
+        ValueError, match=r"custom network, 'antigravity:fly'; call Classifier.load with model="
+    ):
         Classifier.load(folder)
 
 

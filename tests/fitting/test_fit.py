@@ -114,7 +114,7 @@ def test_the_recipe_suits_the_number_of_examples_unless_it_is_changed():
     [
         ({"method": "okko"}, "method must be one of 'vanilla'"),
         ({"method": "vanilla", "k": 2}, "vanilla draws no sets, got k=2"),
-        ({"recipe": {"update": 3}}, "a recipe has no part 'update'; did you mean 'updates'?"),
+        ({"recipe": {"update": 3}}, "a recipe has no field 'update'; did you mean 'updates'?"),
         ({"folds": 1}, "folds, unless it is 0 for none, must be at least 2, got 1"),
         ({"folds": 0, "learning_rates": [0.1, 0.2]}, r"choosing among 2 recipes.*needs folds"),
         ({"learning_rates": []}, "learning_rates must hold at least one rate, got none"),

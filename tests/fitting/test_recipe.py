@@ -61,7 +61,7 @@ def test_changes_replace_what_suits_the_data_and_typos_are_named():
     assert changed_recipe([20, 20], {"updates": 30, "flip": True}) == {
         "updates": 30, "weight_decay": 1e-3, "head_weight": 1.0, "flip": True,
     }  # fmt: skip
-    with pytest.raises(ValueError, match="no part 'update'; did you mean 'updates'"):
+    with pytest.raises(ValueError, match="no field 'update'; did you mean 'updates'"):
         changed_recipe([5], {"update": 30})
-    with pytest.raises(ValueError, match="no part 'colour'; its parts are model, dropout, updates"):
+    with pytest.raises(ValueError, match="no field 'colour'; fields are model, dropout, updates"):
         changed_recipe([5], {"colour": "red"})

@@ -74,7 +74,7 @@ def test_mixed_precision_keeps_weights_in_float32_and_stays_near(digits):
 
 def test_augmentation_of_a_table_is_refused(digits):
     _, y, *_ = digits
-    with pytest.raises(ValueError, match="shift, flip and crop are for images"):
+    with pytest.raises(ValueError, match="shift, flip and crop need images"):
         run(torch.zeros(len(y), 5), y, shift=1)
 
 
@@ -94,7 +94,11 @@ def test_an_average_of_weights_lags_behind(digits):
             {"learning_rate": 1e30, "clip_norm": None},
             r"stopped at update \d+ of 120.*low",
         ),
-        ("oko", {"learning_rate": 1e30, "clip_norm": None}, "not? finite|must be finite"),
+        (
+            "oko",
+            {"learning_rate": 1e30, "clip_norm": None},
+            r"stopped at update \d+ of 120.*clip gr",
+        ),
         ("vanilla", {"updates": 0}, "updates must be at least 1"),
     ],
 )

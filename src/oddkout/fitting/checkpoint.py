@@ -12,12 +12,10 @@ from oddkout.checks import Number
 
 
 def run_digest(x: Tensor, y: Tensor, **arguments: Any) -> str:
-    """A hash of the data and the arguments of a training run; only the same run may resume.
+    """Hash of the data and the arguments of a training run. Only the same run may resume.
 
     Args:
-        x: Training examples.
-        y: Their classes.
-        **arguments: Everything else that decides the weights, with a ``repr`` that says it all.
+        **arguments: Everything else that determines the weights; their ``repr`` is hashed.
     """
     digest = blake2b(repr(sorted(arguments.items())).encode(), digest_size=16)
     for part in (x, y):
@@ -36,15 +34,11 @@ def save_checkpoint(
     *,
     run: str,
 ) -> None:
-    """Write all that training needs to resume; an earlier checkpoint is replaced at once.
+    """Write everything that training needs to resume. Replaces an earlier checkpoint atomically.
 
     Args:
-        path: The file to write.
         update: Number of updates done.
-        log: Rows of the log so far.
-        model: The model in training.
-        optimiser: Its optimiser.
-        average: The moving average of its weights, if there is one.
+        average: Moving average of the weights, if there is one.
         run: The ``run_digest`` of this run.
     """
     from safetensors.torch import save_file
@@ -70,14 +64,10 @@ def load_checkpoint(
     *,
     run: str,
 ) -> tuple[int, list[dict[str, Number]]]:
-    """Restore the state of a run; return the number of updates done and the log.
+    """Restore model, optimiser and average; return the number of updates done and the log.
 
     Args:
-        path: The file to read.
-        model: The model to restore.
-        optimiser: Its optimiser.
-        average: The moving average of its weights, if there is one.
-        run: The ``run_digest`` of this run; the checkpoint of another run is refused.
+        run: The ``run_digest`` of this run; checkpoints of other runs raise.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -106,7 +96,7 @@ def load_checkpoint(
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors whose names begin with the prefix, by the rest of their names."""
+    """The tensors whose names start with the prefix, under their names without it."""
     return {
         name.removeprefix(prefix): value
         for name, value in tensors.items()
