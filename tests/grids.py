@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,10 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import kills
+import numpy as np
 
+from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.perform import perform
-from oddkout.comparing.run import Run
+from oddkout.comparing.run import Run, failed_runs
+from oddkout.comparing.store import RunStore
 
 SMALL = RunConfig(
     data="digits",
@@ -25,6 +29,16 @@ SMALL = RunConfig(
     updates=20,
     folds=2,
 )
+
+
+# What the tests of executors perform: two of these methods train alike.
+EXECUTED = [replace(SMALL, method=m) for m in ("vanilla", "bb", "bb+ts", "oko")]
+EXECUTED.append(replace(SMALL, method="vanilla", seed=1))
+
+
+def jobs_with_seeds(*seeds):
+    """A job of the small setting for each seed."""
+    return [(replace(SMALL, seed=seed),) for seed in seeds]
 
 
 def configs(methods, seeds=(0,)):
@@ -47,6 +61,22 @@ def run_of(config, *, fold_metrics=1.0, **values):
         fold_metrics={"nll": fold_metrics},
         notes=[str(os.getpid())],
     )
+
+
+def comparison_of(**values):
+    """Accuracy, and NLL = 1 - accuracy, of every method, seed by seed; None has failed."""
+    runs = []
+    for method, accuracies in values.items():
+        for seed, accuracy in enumerate(accuracies):
+            config = replace(SMALL, method=method.replace("_", "+"), seed=seed)
+            if accuracy is None:
+                runs += failed_runs([config], f"seed {seed} diverged\nTraceback")
+            else:
+                nll = 1 - accuracy
+                runs.append(run_of(config, accuracy=accuracy, nll=nll, fold_metrics=nll))
+    random.Random(0).shuffle(runs)  # pairs are by seed, not by the order of runs
+    order = [method.replace("_", "+") for method in values]
+    return Comparison(runs=sorted(runs, key=lambda run: order.index(run.config.method)))
 
 
 def here(jobs):
@@ -118,3 +148,14 @@ def within(seconds):
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+def agree(folder, expected):
+    """Whether stored runs, all but failed ones, are as expected to the last bit."""
+    runs = [run for run in RunStore(folder).runs(has_predictions=True) if not run.has_failed]
+    return all(
+        np.array_equal(run.logits, expected[run.config].logits)
+        and run.as_trained == expected[run.config].as_trained
+        and run.tempered == expected[run.config].tempered
+        for run in runs
+    )

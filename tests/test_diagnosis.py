@@ -1,31 +1,15 @@
 """The doctor finds what was planted, and nothing else."""
 
-import json
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from PIL import Image
+from planted import planted_csv
 from scipy.stats import binomtest
 
 from oddkout import Data, doctor
-from oddkout.cli import main
 from oddkout.diagnosis import null_ece
-
-
-def planted_csv(path, *, is_planted=True):
-    """Imbalanced rows; planted: 3 copies, one mislabelled, a class of one, a constant column."""
-    rng = np.random.default_rng(0)
-    rows = [[*rng.normal(size=3).round(6), "common"] for _ in range(150)]
-    rows += [[*rng.normal(size=3).round(6), "rare"] for _ in range(20)]
-    if is_planted:
-        rows += [rows[3], rows[4], [*rows[5][:3], "rare"], [9.0, 9.0, 9.0, "single"]]
-    constant = ["same" if is_planted else str(i % 3) for i in range(len(rows))]
-    lines = [f"{a},{b},{c},{k},{y}" for (a, b, c, y), k in zip(rows, constant, strict=True)]
-    path.write_text("a,b,c,constant,y\n" + "\n".join(lines))
-    return path
 
 
 def test_it_finds_exactly_what_was_planted(tmp_path):
@@ -95,7 +79,10 @@ def test_values_that_are_not_finite_are_fatal():
     x[7, 1], x[9, 2] = np.nan, np.inf
     findings = doctor(arrays(x_train=x)).findings
     assert [f.code for f in findings] == ["non-finite"]
-    assert "at [7, 9]" in findings[0].text
+    assert "2 training examples hold NaN or infinity, at [7, 9]" in findings[0].text
+    findings = doctor(arrays(x_test=x[:30])).findings
+    assert [f.severity for f in findings] == ["fatal"]
+    assert "2 test examples hold NaN or infinity, at [7, 9]" in findings[0].text
 
 
 def test_a_class_without_training_examples_is_fatal():
@@ -132,74 +119,3 @@ def test_images_that_are_files_are_looked_over_too(tmp_path, monkeypatch):
     codes = {finding.code for finding in diagnosis.findings}
     assert codes <= {"duplicates-train", "duplicates-test", "duplicates-across"}
     assert codes, "two images of each class are the same"
-
-
-def test_the_command_prints_text_or_json_and_its_exit_code_tells(tmp_path, capsys):
-    planted = planted_csv(tmp_path / "planted.csv")
-    assert main(["doctor", str(planted), "--target", "y"]) == 0
-    text = capsys.readouterr().out
-    assert "warning  classes [single] have a single training example" in text
-    assert "--folds 5: to choose the learning rate and fit the temperature" in text
-    constant = tmp_path / "constant.csv"
-    constant.write_text("a,y\n" + "1,p\n1,q\n" * 9)
-    assert main(["doctor", str(constant), "--target", "y"]) == 1
-    assert "fatal    columns [a] hold one value only" in capsys.readouterr().out
-    clean = planted_csv(tmp_path / "clean.csv", is_planted=False)
-    assert main(["doctor", str(clean), "--target", "y", "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    assert report["is_trainable"] is True
-    assert report["train_examples"] == {"common": 120, "rare": 16}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (["doctor", "nothing.csv"], "oddkout: there is no file nothing.csv and no data set"),
-        (["doctor"], "oddkout: Missing argument"),
-        (["doctor", "digits", "--test-size", "many"], "oddkout: Invalid value"),
-        (["doctor", "digits", "--nothing"], "oddkout: No such option"),
-        (["data", "path", "imagenet"], "known data sets are digits, mnist"),
-        (["data", "fetch", "digits"], "digits comes with scikit-learn"),
-        (["nothing"], "oddkout: No such command"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(arguments, text, capsys):
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert text in error
-    assert error.count("\n") == 1
-
-
-def test_a_missing_extra_is_named(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    assert main(["doctor", "digits"]) == 2
-    assert "this needs sklearn.datasets; run: pip install 'oddkout[all]'" in capsys.readouterr().err
-
-
-def test_an_interrupted_command_says_so(monkeypatch, capsys):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("oddkout.cli.doctor.examine", interrupt)
-    assert main(["doctor", "digits"]) == 130
-    assert capsys.readouterr().err == "oddkout: interrupted\n"
-
-
-def test_the_data_command_lists_and_finds(tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("ODDKOUT_DATA", raising=False)
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
-    assert main(["data", "list"]) == 0
-    assert "not here; run: oddkout data fetch mnist" in capsys.readouterr().out
-    (tmp_path / "mnist.npz").touch()
-    assert main(["data", "path", "mnist", "--data-dir", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.strip() == str(tmp_path / "mnist.npz")
-    assert main(["data", "list", "--json", "--data-dir", str(tmp_path)]) == 0
-    assert json.loads(capsys.readouterr().out)["mnist"].endswith("mnist.npz")
-    assert main(["data", "path", "mnist"]) == 2
-
-
-def test_the_program_runs_as_a_module():
-    done = subprocess.run(
-        [sys.executable, "-m", "oddkout", "--version"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith("oddkout ")

@@ -1,5 +1,6 @@
 """``oko.doctor``: what a data set can and cannot support, before training."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -12,6 +13,7 @@ from oddkout.data import Data, load_data
 from oddkout.data.sources import DataSource
 from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
+from oddkout.fitting.preparation import non_finite_rows
 from oddkout.fitting.recipe import Recipe, suited_to
 from oddkout.fitting.requirements import class_notes, fold_count, refuse_few_classes
 from oddkout.metrics.intervals import clopper_pearson
@@ -56,7 +58,8 @@ class Diagnosis:
         repeats: How often each example of the rarest class is drawn in an epoch of as many sets
             (k = 1) as there are examples; cross-entropy sees every example once.
         null_ece: ECE (15 bins) that a perfectly calibrated model scores on average on as many test
-            examples, if its confidences are spread evenly from 1 / classes to 1.
+            examples, if its confidences are spread evenly from 1 / classes to 1; NaN without a test
+            part.
         accuracy_interval: 95 % interval (Clopper-Pearson) around a test accuracy of 90 %.
         findings: What is wrong.
         suggestions: Settings that fit.
@@ -81,7 +84,8 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON."""
-        return asdict(self) | {"is_trainable": self.is_trainable}
+        null_ece = None if math.isnan(self.null_ece) else self.null_ece
+        return asdict(self) | {"is_trainable": self.is_trainable, "null_ece": null_ece}
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
@@ -186,18 +190,15 @@ def _duplicates(data: Data) -> Iterator[Finding]:
 
 def _values(data: Data) -> Iterator[Finding]:
     """Values that are not finite, and columns that never change."""
-    broken = [
-        start + int(row)
-        for start, chunk in _chunks(data.x_train)
-        for row in np.flatnonzero(~np.isfinite(chunk.reshape(len(chunk), -1)).all(axis=1))
-    ]
-    if broken:
-        yield Finding(
-            code="non-finite",
-            severity="fatal",
-            text=f"{len(broken)} training examples hold NaN or infinity, at {few(broken)}; impute "
-            "or drop them",
-        )
+    for part, x in (("training", data.x_train), ("test", data.x_test)):
+        broken = [start + row for start, chunk in _chunks(x) for row in non_finite_rows(chunk)]
+        if broken:
+            yield Finding(
+                code="non-finite",
+                severity="fatal",
+                text=f"{len(broken)} {part} examples hold NaN or infinity, at {few(broken)}; "
+                "impute or drop them",
+            )
     if data.encoder is not None:
         columns, constant = data.encoder.columns, list(data.encoder.constant)
     elif isinstance(data.x_train, np.ndarray) and data.x_train.ndim == 2:
@@ -270,11 +271,14 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         f"repetition         each example of the rarest class is drawn {diagnosis.repeats:.1f} "
         "times an epoch (k = 1)"
     )
-    yield (
-        f"null level         a perfectly calibrated model scores ECE {diagnosis.null_ece:.3f} on "
-        f"{test:,} examples"
-    )
-    yield f"accuracy interval  90 % measured here means {low:.1%} to {high:.1%}"
+    if test:
+        yield (
+            f"null level         a perfectly calibrated model scores ECE {diagnosis.null_ece:.3f} "
+            f"on {test:,} examples"
+        )
+        yield f"accuracy interval  90 % measured here means {low:.1%} to {high:.1%}"
+    else:
+        yield "test part          none: the classifier will not be evaluated"
     yield ""
     for note in diagnosis.notes:
         yield f"note     {note}"

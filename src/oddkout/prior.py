@@ -1,4 +1,4 @@
-"""The prior ledger: which class frequencies logits and probabilities are for."""
+"""The prior ledger: convert logits from one set of class frequencies to another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Frequencies = tuple[float, ...]
 
 
 def class_frequencies(labels: Labels, *, classes: int | None = None) -> Float[Tensor, " _"]:
-    """Share of every class among the labels; a class without examples counts as half an example.
+    """Share of each class among the labels. A class without examples counts as half an example.
 
     Args:
         labels: Class of every example, in ``0 .. classes - 1``.
@@ -44,7 +44,7 @@ def uniform(classes: int) -> Frequencies:
 
 
 def requested_prior(prior: Any, *, train: Frequencies) -> Frequencies:
-    """The frequencies that a user asks for.
+    """The class frequencies that a user requests, as numbers.
 
     Args:
         prior: ``"train"``, ``"uniform"``, or a frequency for each class.
@@ -58,19 +58,20 @@ def requested_prior(prior: Any, *, train: Frequencies) -> Frequencies:
 
 @dataclass(frozen=True, kw_only=True)
 class PriorLedger:
-    """From the logits of a network to logits for any class frequencies.
+    """Converts the logits of a network to any class frequencies.
 
-    Logits are moved from the frequencies that training assumed to the stated ones, divided by the
-    temperature, which was fitted there, and moved on to whatever frequencies are asked for.
+    Three steps: convert the logits from the assumed to the stated frequencies, divide them by the
+    temperature (which was fitted to such logits), and convert them to other frequencies if
+    requested.
 
     Attributes:
-        assumed: Class frequencies that the logits of the network are for: equal ones after
-            balanced training, those of the training data otherwise.
-        stated: Class frequencies that probabilities are for unless others are asked for.
-        temperature: What logits for the stated frequencies are divided by.
+        assumed: Class frequencies that the network assumes: equal frequencies after balanced
+            training, otherwise those of the training data.
+        stated: Class frequencies that probabilities are for by default.
+        temperature: Divisor of the logits for the stated frequencies.
 
     Example:
-        An even bet of a balanced network, where one class is nine times as frequent.
+        A balanced network gives both classes the same logit, but one is nine times as frequent.
 
         >>> import torch
         >>> ledger = PriorLedger(assumed=(0.5, 0.5), stated=(0.9, 0.1))
@@ -83,17 +84,17 @@ class PriorLedger:
     temperature: Number = 1.0
 
     def __post_init__(self) -> None:
-        PriorCorrection(self.stated, train_prior=self.assumed)  # refuses what are no frequencies
+        PriorCorrection(self.stated, train_prior=self.assumed)  # raises for invalid frequencies
         TemperatureScaling(self.temperature)
 
     def logits(
         self, logits: Float[Tensor, "examples classes"], *, prior: Sequence[float] | None = None
     ) -> Float[Tensor, "examples classes"]:
-        """Logits whose softmax is the prediction.
+        """Logits whose softmax gives the predicted probabilities.
 
         Args:
             logits: Logits of the network.
-            prior: Class frequencies to predict for; the stated ones if not given.
+            prior: Class frequencies to predict for; by default the stated ones.
         """
         if self.stated != self.assumed:
             logits = PriorCorrection(self.stated, train_prior=self.assumed)(logits)

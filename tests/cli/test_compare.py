@@ -162,13 +162,23 @@ def test_a_method_that_diverges_is_shown_as_failed_and_tried_again_on_request(
         (["--folds", "0"], "choosing among 2 learning rates needs folds, got folds=0"),
         (["--train-examples", "50"], "train_examples is the size of a subset"),
         (["--updates", "0"], "updates must be at least 1, got 0"),
+        (["own.npz", "--test-size", "0"], "needs at least 2 test examples, got 0; raise test_size"),
+        (["nan.npz"], "1 training examples hold NaN or infinity, at [0]; impute or drop them"),
         (["--seeds", "0"], "seeds must be at least 1, got 0"),
         (["--processes", "0"], "processes must be at least 1, got 0"),
         (["--executor", "moon"], "--executor must be one of 'local', 'ray', 'slurm', got 'moon'"),
         (["--address", "auto"], "--address is that of a Ray cluster, got it with --executor local"),
     ],
 )
-def test_bad_input_ends_with_2_and_one_line_and_leaves_no_runs(tmp_path, capsys, options, message):
+def test_bad_input_ends_with_2_and_one_line_and_leaves_no_runs(
+    tmp_path, capsys, monkeypatch, options, message
+):
+    monkeypatch.chdir(tmp_path)
+    x, y = np.eye(12), np.arange(12) % 3
+    np.savez("own.npz", x=x, y=y)
+    broken = x.copy()
+    broken[0, 0] = np.nan
+    np.savez("nan.npz", x_train=broken, y_train=y, x_test=x, y_test=y)
     assert main(["compare", *options, "--out", str(tmp_path / "runs")]) == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -116,7 +116,7 @@ ROW = "0.2,0.3,0.5"
         ("p.csv", f"label,cat,dog,cow\n0,{ROW}\n", "at least 2 examples, got 1"),
         ("p.csv", "label,cat\n0,1.0\n0,1.0\n", "at least 2 classes, got 1"),
         ("p.txt", "", r"a .csv or .npz file, got p.txt"),
-        ("p.npz", "no archive", "must be an npz file of plain arrays"),
+        ("p.npz", "no archive", "cannot be read as an .npz archive"),
     ],
 )
 def test_bad_files_end_in_one_line_and_code_2(tmp_path, capsys, name, content, text):

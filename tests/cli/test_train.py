@@ -41,7 +41,7 @@ def test_any_k_with_and_without_head(tmp_path, capsys, method, k, head):
     if k == 0 and head == "--head":
         out = str(tmp_path / "model")
         assert main(["train", "digits", "--updates", "5", "--out", out, *options]) == 2
-        assert "k=0 has no odd class for a head to name" in capsys.readouterr().err
+        assert "an odd-class head needs an odd class, got k=0" in capsys.readouterr().err
         return
     settings = trained(tmp_path, *options, updates=5).details["settings"]
     by_default = method == "oko" and k == 1
@@ -84,7 +84,7 @@ def test_the_winner_is_the_classifier_that_was_compared(tmp_path, capsys):
     assert Classifier.load(out).details["data"]["examples"] == 200, "the subset that was compared"
     options = ["--method", "best", "--from", str(runs), "--train-examples", "300"]
     assert main(["train", "digits", "--out", out, *options]) == 2
-    assert "compared, with train_examples=200, got 300; leave it out" in capsys.readouterr().err
+    assert "as it was compared, got --train-examples; leave them out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,9 @@ def test_the_winner_is_the_classifier_that_was_compared(tmp_path, capsys):
         (["--from", "RUNS", "--updates", "7"], "as it was compared, got --updates; leave them"),
         (["--from", "RUNS", "--folds", "0"], "as it was compared, got --folds; leave them"),
         (["--from", "RUNS", "--learning-rates", "1"], "got --learning-rates; leave them"),
+        (["--from", "RUNS", "--folds", "3", "--calibrate", "none"], "got --folds, --calibrate;"),
+        (["--from", "RUNS", "--no-head", "--test-size", "0.5"], "got --head, --test-size;"),
+        (["--from", "RUNS", "--categorical", "a", "--test", "b.csv"], "got --test, --categorical;"),
         (["--from", "nowhere"], "there is no folder of runs nowhere"),
     ],
 )
@@ -122,6 +125,32 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, capsys, options, t
     error = capsys.readouterr().err
     assert text in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("thesis", "holds files that are not a classifier"), ("thesis/notes.txt", "is a file")],
+)
+def test_a_place_that_is_taken_is_refused_before_the_training(
+    tmp_path, capsys, monkeypatch, name, text
+):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "notes.txt").touch()
+    monkeypatch.setattr("oddkout.cli.train.fit", lambda *_, **__: pytest.fail("it was trained"))
+    assert main(["train", "digits", "--out", str(tmp_path / name)]) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1
+
+
+def test_the_current_folder_may_be_the_place(tmp_path, monkeypatch):
+    (tmp_path / "model").mkdir()
+    monkeypatch.chdir(tmp_path / "model")
+    options = ["--updates", "2", "--folds", "0", "--learning-rates", "0.1"]
+    assert main(["train", "digits", "--out", ".", *options]) == 0
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "card.json", "model", "model.safetensors",
+    ]  # fmt: skip
 
 
 @needs_data

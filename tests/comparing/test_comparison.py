@@ -5,28 +5,11 @@ import random
 from dataclasses import replace
 
 import pytest
-from grids import SMALL, run_of
+from grids import SMALL, comparison_of, run_of
 from scipy import stats
 
 from oddkout.comparing.comparison import Comparison, t_interval
-from oddkout.comparing.run import failed_runs
 from oddkout.comparing.tables import comparison_json, comparison_text
-
-
-def comparison(**values):
-    """Accuracy, and NLL = 1 - accuracy, of every method, seed by seed; None has failed."""
-    runs = []
-    for method, accuracies in values.items():
-        for seed, accuracy in enumerate(accuracies):
-            config = replace(SMALL, method=method.replace("_", "+"), seed=seed)
-            if accuracy is None:
-                runs += failed_runs([config], f"seed {seed} diverged\nTraceback")
-            else:
-                nll = 1 - accuracy
-                runs.append(run_of(config, accuracy=accuracy, nll=nll, fold_metrics=nll))
-    random.Random(0).shuffle(runs)  # pairs are by seed, not by the order of runs
-    order = [method.replace("_", "+") for method in values]
-    return Comparison(runs=sorted(runs, key=lambda run: order.index(run.config.method)))
 
 
 # Student's t, 97.5 %: two-sided 95 % with 1, 4 and 9 degrees of freedom, from printed tables.
@@ -67,7 +50,7 @@ def test_a_single_value_has_no_interval():
 
 def test_differences_are_paired_by_seed():
     """Seeds differ by far more than methods: only pairs show it."""
-    found = comparison(oko=[0.9, 0.5, 0.7, 0.3, 0.8], bb=[0.88, 0.47, 0.68, 0.27, 0.78])
+    found = comparison_of(oko=[0.9, 0.5, 0.7, 0.3, 0.8], bb=[0.88, 0.47, 0.68, 0.27, 0.78])
     lag = found.lag("bb", "accuracy")
     test = stats.ttest_rel([0.9, 0.5, 0.7, 0.3, 0.8], [0.88, 0.47, 0.68, 0.27, 0.78])
     assert (lag.low, lag.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
@@ -77,8 +60,8 @@ def test_differences_are_paired_by_seed():
 
 
 def test_more_methods_make_wider_intervals():
-    two = comparison(oko=[0.90, 0.91, 0.92], bb=[0.89, 0.89, 0.92])
-    four = comparison(
+    two = comparison_of(oko=[0.90, 0.91, 0.92], bb=[0.89, 0.89, 0.92])
+    four = comparison_of(
         oko=[0.90, 0.91, 0.92], bb=[0.89, 0.89, 0.92], vanilla=[0.1, 0.2, 0.1], pair=[0.1, 0.1, 0.1]
     )
     ratio = (four.lag("bb", "nll").high - four.lag("bb", "nll").low) / (
@@ -88,7 +71,7 @@ def test_more_methods_make_wider_intervals():
 
 
 def test_lags_are_above_0_where_worse_whichever_way_a_metric_goes():
-    found = comparison(oko=[0.9, 0.8, 0.9], bb=[0.8, 0.7, 0.7])
+    found = comparison_of(oko=[0.9, 0.8, 0.9], bb=[0.8, 0.7, 0.7])
     assert found.best("accuracy") == found.best("nll") == "oko"
     assert found.lag("bb", "accuracy").mean == pytest.approx(0.4 / 3)
     assert found.lag("bb", "nll").mean == pytest.approx(0.4 / 3)
@@ -97,12 +80,12 @@ def test_lags_are_above_0_where_worse_whichever_way_a_metric_goes():
 
 def test_equal_methods_are_tied():
     """As bb and bb+ts in accuracy: temperature changes no class."""
-    found = comparison(bb=[0.9, 0.8, 0.7], bb_ts=[0.9, 0.8, 0.7])
+    found = comparison_of(bb=[0.9, 0.8, 0.7], bb_ts=[0.9, 0.8, 0.7])
     assert found.tied("accuracy") == ["bb", "bb+ts"]
 
 
 def test_one_seed_shows_no_difference():
-    found = comparison(oko=[0.9], bb=[0.1])
+    found = comparison_of(oko=[0.9], bb=[0.1])
     assert found.tied("accuracy") == ["bb", "oko"]
     assert found.verdict == (
         "oko has the highest mean accuracy, 90.0 %; one seed cannot show a significant difference. "
@@ -112,7 +95,7 @@ def test_one_seed_shows_no_difference():
 
 
 def test_a_clear_winner_is_named():
-    found = comparison(oko=[0.9, 0.91, 0.9], bb=[0.5, 0.51, 0.5], vanilla=[0.3, 0.31, 0.3])
+    found = comparison_of(oko=[0.9, 0.91, 0.9], bb=[0.5, 0.51, 0.5], vanilla=[0.3, 0.31, 0.3])
     assert found.verdict == (
         "oko has the highest mean accuracy, 90.3 %: significantly better than every other method "
         "(3 seeds). oko has the best probabilities (NLL 0.097): significantly better than every "
@@ -121,12 +104,12 @@ def test_a_clear_winner_is_named():
 
 
 def test_where_all_are_tied_the_verdict_says_so():
-    found = comparison(oko=[0.9, 0.7, 0.9], bb=[0.8, 0.8, 0.7], vanilla=[0.7, 0.9, 0.7])
+    found = comparison_of(oko=[0.9, 0.7, 0.9], bb=[0.8, 0.8, 0.7], vanilla=[0.7, 0.9, 0.7])
     assert found.verdict.count("the difference to every other method is within chance.") == 2
 
 
 def test_a_verdict_names_those_behind_and_those_tied():
-    found = comparison(
+    found = comparison_of(
         oko=[0.9, 0.91, 0.92], bb=[0.91, 0.9, 0.91], vanilla=[0.3, 0.31, 0.32], pair=[0.2, 0.2, 0.2]
     )
     expected = (
@@ -151,7 +134,7 @@ def test_the_winner_is_chosen_out_of_fold_whatever_the_test_part_says():
 
 
 def test_a_method_that_failed_is_shown_with_its_reason_and_left_out_of_the_verdict():
-    found = comparison(vanilla=[0.9, None, None], oko=[0.8, 0.81, 0.8], bb=[0.5, 0.51, 0.5])
+    found = comparison_of(vanilla=[0.9, None, None], oko=[0.8, 0.81, 0.8], bb=[0.5, 0.51, 0.5])
     assert found.methods == ["bb", "oko"], "in the order of the table of methods"
     assert found.failed == {"vanilla": "seed 1 diverged\nTraceback"}
     assert found.verdict.startswith("oko has the highest mean accuracy, 80.3 %: significantly")
@@ -162,22 +145,12 @@ def test_a_method_that_failed_is_shown_with_its_reason_and_left_out_of_the_verdi
 
 
 def test_a_single_method_is_not_said_to_have_beaten_others():
-    for found in (comparison(oko=[0.8, 0.9]), comparison(oko=[0.8, 0.9], bb=[None, None])):
+    for found in (comparison_of(oko=[0.8, 0.9]), comparison_of(oko=[0.8, 0.9], bb=[None, None])):
         assert found.verdict.count("no other method took part.") == 2
 
 
 def test_where_every_method_failed_the_verdict_says_so():
-    found = comparison(vanilla=[None], oko=[None])
+    found = comparison_of(vanilla=[None], oko=[None])
     assert found.verdict == "Every method failed; see the reasons."
     assert found.winner is None
     assert "failed: seed 0 diverged" in comparison_text(found)
-
-
-def test_the_table_prints_and_becomes_a_frame():
-    table = comparison(oko=[0.9, 0.91, 0.92], bb=[0.91, 0.9, 0.91]).table
-    assert str(table) == repr(table)
-    assert "judged for equally frequent classes: uniform, as in the paper" in str(table)
-    frame = table.to_frame()
-    assert frame.index.tolist() == ["bb", "oko"]
-    assert frame.loc["oko", "accuracy"] == pytest.approx(0.91)
-    assert frame.loc["oko", "accuracy_low"] < 0.91 < frame.loc["oko", "accuracy_high"]

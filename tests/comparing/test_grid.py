@@ -8,7 +8,6 @@ from grids import SMALL, configs, run_of
 from oddkout.comparing.grid import jobs_of, perform_grid
 from oddkout.comparing.run import failed_runs
 from oddkout.comparing.store import RunStore
-from oddkout.comparing.tuning import perform_tuned
 
 # Grids
 
@@ -96,73 +95,3 @@ def test_failed_runs_stay_until_they_are_forgotten(tmp_path):
 
 
 # Tuning
-
-
-def test_rates_are_chosen_out_of_fold_on_the_first_seed_without_a_look_at_the_test_part():
-    best, asked = {"vanilla": 0.1, "oko": 0.3}, []
-
-    class Poisoned(dict):
-        def __getitem__(self, metric):
-            raise AssertionError("tuning looked at the test part")
-
-        get = items = values = keys = __iter__ = __getitem__
-
-    def perform_noted(wanted):
-        asked.append(wanted)
-        runs = [
-            run_of(config, fold_metrics=abs(config.learning_rate - best[config.method]))
-            for config in wanted
-        ]
-        for run in runs:
-            run.as_trained = run.tempered = Poisoned()
-            run.logits = run.labels = None
-        return runs
-
-    final, tuning = perform_tuned(
-        configs(["vanilla", "oko"]),
-        learning_rates=[0.1, 0.2, 0.3],
-        seeds=[4, 5],
-        perform=perform_noted,
-    )
-    assert [(run.config.method, run.config.learning_rate, run.config.seed) for run in final] == [
-        ("vanilla", 0.1, 4),
-        ("vanilla", 0.1, 5),
-        ("oko", 0.3, 4),
-        ("oko", 0.3, 5),
-    ]
-    assert {config.seed for config in asked[0]} == {4}
-    assert len(tuning) == 6
-
-
-def test_a_rate_that_fails_is_no_candidate():
-    def perform_high_rates_badly(wanted):
-        return [
-            run_of(config, fold_metrics=config.learning_rate)
-            if config.learning_rate >= 0.2
-            else failed_runs([config], "diverged")[0]
-            for config in wanted
-        ]
-
-    final, _ = perform_tuned(
-        [SMALL], learning_rates=[0.1, 0.3, 0.2], seeds=[0], perform=perform_high_rates_badly
-    )
-    assert final[0].config.learning_rate == 0.2
-
-
-def test_runs_stored_from_another_path_are_used(tmp_path):
-    """The id is the same, the config is not."""
-    old, new = (replace(SMALL, data=path, fingerprint="f") for path in ("/old.csv", "/new.csv"))
-    store = RunStore(tmp_path)
-    for rate in (0.1, 0.2):
-        store.write(run_of(replace(old, learning_rate=rate), fold_metrics=1 - rate))
-
-    def none(jobs):
-        raise AssertionError("everything is there")
-
-    final, _ = perform_tuned(
-        [new],
-        learning_rates=[0.1, 0.2],
-        seeds=[0],
-        perform=lambda wanted: perform_grid(wanted, store, executor=none),
-    )
-    assert final[0].config.learning_rate == 0.2

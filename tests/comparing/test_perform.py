@@ -5,14 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from grids import SMALL, configs, here, metrics
+from grids import SMALL, configs, here
 
 from oddkout import load_data
 from oddkout.calibrators import TemperatureScaling
 from oddkout.comparing import perform as performing
 from oddkout.comparing.grid import perform_grid
 from oddkout.comparing.perform import check, data_for, perform
-from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
 from oddkout.fitting.folds import assigned_folds
 from oddkout.fitting.pipeline import train_network
@@ -160,11 +159,6 @@ def test_a_seed_of_own_data_has_its_own_split(tmp_path):
     )
     assert len(first.x_test) == len(second.x_test) == pytest.approx(0.2 * len(data.y_test), abs=5)
     assert not np.array_equal(first.y_test, second.y_test)
-
-
-def test_a_metric_without_a_value_reads_as_nan():
-    run = Run(config=SMALL, as_trained=metrics(nll=None))
-    assert np.isnan(run.value("nll"))
 
 
 def test_a_grid_of_real_runs_is_stored_whole(tmp_path):

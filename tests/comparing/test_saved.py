@@ -106,16 +106,3 @@ def test_a_run_that_is_gone_is_named(tmp_path):
     store.forget(comparison.runs[0])
     with pytest.raises(FileNotFoundError, match=f"run {comparison.runs[0].config.id} is not in"):
         load_comparison(tmp_path)
-
-
-def test_the_winner_needs_folds_and_its_own_data(tmp_path):
-    (tmp_path / "other.csv").write_text("x,y\n1,2\n")
-    store, comparison = fill(tmp_path / "runs", methods=["vanilla", "oko"], seeds=1)
-    with pytest.raises(ValueError, match=r"compares methods on digits, got .*other.csv"):
-        winning_config(tmp_path / "runs", source=tmp_path / "other.csv")
-    for run in comparison.runs:
-        store.forget(run)
-        run.fold_metrics = {}
-        store.write(run)
-    with pytest.raises(ValueError, match="has no winner: it has no folds to choose by"):
-        winning_config(tmp_path / "runs", source="digits")

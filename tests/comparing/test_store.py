@@ -159,6 +159,12 @@ def test_what_is_in_the_way_of_a_run_is_named(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [SMALL.id]
 
 
+def test_a_file_is_not_a_folder_of_runs(tmp_path):
+    (tmp_path / "data.csv").touch()
+    with pytest.raises(ValueError, match=r"in a folder, but .*data\.csv is a file"):
+        RunStore(tmp_path / "data.csv")
+
+
 def test_what_the_killed_left_is_swept_after_an_hour(tmp_path):
     for name, age in (("old", 4000), ("new", 10)):
         (tmp_path / f".{name}.tmp").mkdir()

@@ -4,11 +4,16 @@ import json
 import statistics
 
 import pytest
+from grids import comparison_of
 from scipy import stats
 from synthetic import METHODS
 
 from oddkout.comparing.comparison import COMPARED
-from oddkout.comparing.tables import comparison_json, comparison_latex, comparison_markdown
+from oddkout.comparing.tables import (
+    comparison_json,
+    comparison_latex,
+    comparison_markdown,
+)
 
 
 def by_hand(run_jsons, metric):
@@ -69,3 +74,13 @@ def test_names_cannot_break_out_of_markdown_or_latex(filled):
     caption = comparison_latex(comparison, title=title).splitlines()[2]
     assert r"a\textbar{}b\_c" in caption
     assert r"\textbackslash{}end\{table\} 50 \% \$x\$ \& \textasciitilde{}" in caption
+
+
+def test_the_table_prints_and_becomes_a_frame():
+    table = comparison_of(oko=[0.9, 0.91, 0.92], bb=[0.91, 0.9, 0.91]).table
+    assert str(table) == repr(table)
+    assert "judged for equally frequent classes: uniform, as in the paper" in str(table)
+    frame = table.to_frame()
+    assert frame.index.tolist() == ["bb", "oko"]
+    assert frame.loc["oko", "accuracy"] == pytest.approx(0.91)
+    assert frame.loc["oko", "accuracy_low"] < 0.91 < frame.loc["oko", "accuracy_high"]

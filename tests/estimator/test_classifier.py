@@ -6,13 +6,12 @@ import sys
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
+from estimators import IRIS, quick
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_blobs
-from sklearn.exceptions import NotFittedError
+from sklearn.datasets import load_breast_cancer, make_blobs
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -21,13 +20,6 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 import oddkout as oko
-
-IRIS = load_iris(return_X_y=True)
-
-
-def quick(**changes):
-    options = {"max_updates": 50, "learning_rate": 0.1, "folds": 2, "random_state": 0}
-    return oko.OddKOutClassifier(**options | changes)
 
 
 def imbalanced(examples=2000, seed=0):
@@ -174,42 +166,6 @@ def test_a_class_of_one_example_is_learned_and_noted():
     assert "classes [2] have a single training example" in model.notes_[-1]
 
 
-def test_images_of_every_layout_are_taken():
-    digits = load_digits()
-    images, y = digits.images[:300], digits.target[:300]
-    assert quick(max_updates=150).fit(images, y).score(images, y) > 0.9
-    coloured = np.repeat(images[..., None], 3, axis=3).astype(np.uint8)
-    last = quick().fit(coloured, y)
-    first = quick().fit(np.moveaxis(coloured, 3, 1), y)
-    np.testing.assert_array_equal(
-        last.predict_proba(coloured), first.predict_proba(np.moveaxis(coloured, 3, 1))
-    )
-    large = np.kron(images[:60], np.ones((2, 2)))
-    assert isinstance(quick(max_updates=3).fit(large, y[:60]).module_[0], nn.Conv2d)
-    with pytest.raises(ValueError, match=r"shape of the training data, \(8, 8\), got \(8, 7\)"):
-        quick(max_updates=1).fit(images, y).predict(images[:, :, :7])
-
-
-def test_text_columns_of_a_frame_are_encoded():
-    colour = np.array(["red", "green", "blue"] * 20)
-    frame = pd.DataFrame({"noise": np.random.default_rng(0).normal(size=60), "colour": colour})
-    model = quick().fit(frame, colour)
-    assert model.score(frame, colour) == 1
-    assert model.n_features_in_ == 2
-    unseen = pd.DataFrame({"noise": [0.0], "colour": ["violet"]})
-    assert model.predict_proba(unseen).shape == (1, 3)
-    missing = pd.DataFrame({"noise": [np.nan], "colour": [None]}, dtype=object)
-    assert model.predict_proba(missing).shape == (1, 3), "missing cells are imputed"
-    with (
-        pytest.warns(UserWarning, match="valid feature names"),
-        pytest.raises(ValueError, match=r"pass a frame with the columns \[noise, colour\]"),
-    ):
-        model.predict(np.zeros((1, 2)))
-    numbers = quick().fit(frame[["noise"]], colour)
-    with pytest.raises(ValueError, match=r"'noise' held numbers in the training data, but holds"):
-        numbers.predict(pd.DataFrame({"noise": ["loud"]}))
-
-
 def test_a_network_of_ones_own_is_made_anew_for_every_fit():
     x, y = IRIS
 
@@ -226,39 +182,6 @@ def test_a_network_of_ones_own_is_made_anew_for_every_fit():
         ValueError, match=r"logit for each of 3 classes, got logits of shape \(1, 5"
     ):
         quick(module=lambda: nn.Linear(4, 5)).fit(x, y)
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({"k": 3}, r"k=3 needs at least 4 classes, got 3 class.*lower k"),
-        ({"k": 1, "method": "vanilla"}, "vanilla draws no sets, got k=1"),
-        ({"method": "magic"}, "method must be one of 'vanilla'"),
-        ({"max_updates": 0}, "max_updates must be at least 1, got 0"),
-        ({"folds": 1}, "folds, unless it is 0 for none, must be at least 2, got 1"),
-        ({"folds": 0, "learning_rate": None}, "choosing among 2 recipes.*needs folds"),
-        ({"random_state": -1}, "random_state must be at least 0, got -1"),
-        ({"prior": "equal"}, "prior must be one of 'train', 'uniform', got 'equal'"),
-        ({"prior": [0.5, 0.5]}, "same classes, got 2 and 3 frequencies"),
-        ({"learning_rate": -1.0}, "learning_rate must be above 0, got -1.0"),
-        ({"module": "giant"}, "a model is one of auto"),
-    ],
-)
-def test_settings_that_cannot_be_are_refused(changes, text):
-    with pytest.raises(ValueError, match=text):
-        quick(**changes).fit(*IRIS)
-
-
-def test_data_that_cannot_be_are_refused():
-    x, y = IRIS
-    with pytest.raises(ValueError, match="sets are drawn by class, whatever the weight"):
-        quick().fit(x, y, sample_weight=np.ones(len(y)))
-    with pytest.raises(ValueError, match="needs at least 2 classes, got 1 class"):
-        quick().fit(x[:50], y[:50])
-    with pytest.raises(ValueError, match="contains NaN"):
-        quick().fit(np.where(x > 5, np.nan, x), y)
-    with pytest.raises(NotFittedError):
-        quick().predict(x)
 
 
 def test_verbose_prints_progress(capsys):

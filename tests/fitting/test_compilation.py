@@ -1,6 +1,8 @@
 """Compiling: the work decides, which is counted and not timed."""
 
 import shutil
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -45,3 +47,32 @@ def test_a_machine_without_a_compiler_is_not_asked_to_compile(monkeypatch):
     assert not repays_compiling(
         nn.Linear(10, 10), torch.zeros(1, 10), examples=10**6, updates=10**9
     )
+
+
+COMPILED = """
+import torch
+from oddkout.fitting.methods import METHODS
+from oddkout.fitting.objective import Budget
+from oddkout.fitting.training import train
+from oddkout.models import build_model
+x = torch.randn(60, 20, generator=torch.Generator().manual_seed(0))
+y = torch.arange(60) % 3
+def weights(compiled):
+    generator = torch.Generator().manual_seed(0)
+    model = build_model("mlp", shape=(20,), classes=3, generator=generator, dropout=0.2)
+    budget = Budget(updates=30, examples=30, sets=64)
+    train(model, x, y, method=METHODS["oko"], classes=3, budget=budget, compiled=compiled)
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+first, again, plain = (weights(compiled) for compiled in (True, True, False))
+print(torch.equal(first, again), torch.equal(first, plain), (first - plain).abs().max().item())
+"""
+
+
+def test_a_compiled_run_is_the_same_to_the_bit_again():
+    """In a process of its own: the checking of shapes in tests cannot be compiled."""
+    answer = subprocess.run(
+        [sys.executable, "-c", COMPILED], check=True, capture_output=True, text=True
+    )
+    is_same_again, is_same_as_plain, _ = answer.stdout.split()
+    assert is_same_again == "True"
+    assert is_same_as_plain == "False", "compiled code rounds, and drops, differently"

@@ -29,7 +29,7 @@ def test_the_head_is_for_one_odd_class_unless_it_is_asked_for():
         ("vanilla", {"k": 1}, "vanilla draws no sets, got k=1; leave it out"),
         ("bb", {"head": True}, "bb draws no sets, got head=True; leave it out"),
         ("oko", {"k": -1}, "k must be at least 0, got -1"),
-        ("oko", {"k": 0, "head": True}, "k=0 has no odd class for a head to name"),
+        ("oko", {"k": 0, "head": True}, "an odd-class head needs an odd class, got k=0"),
     ],
 )
 def test_changes_that_make_no_sense_are_refused(name, changes, text):

@@ -1,54 +1,12 @@
 """Training: every method learns, to the bit the same, also when it is killed on the way."""
 
-import math
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
-
 import pytest
 import torch
-from torch import nn
+from trainings import run, weights
 
-from oddkout import as_tensor, load_data, subset
-from oddkout.fitting import training
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.objective import Budget
-from oddkout.fitting.optimisation import Optimiser
-from oddkout.fitting.recipe import Recipe
-from oddkout.fitting.training import predict_logits, train
+from oddkout.fitting.training import predict_logits
 from oddkout.models import build_model
-
-
-@pytest.fixture(scope="module")
-def digits():
-    data = load_data("digits")
-    few = subset(data.y_train, examples=200, distribution="heavy-tailed", seed=0)
-    x, y = as_tensor(data.x_train)[few], torch.tensor(data.y_train[few])
-    return x, y, as_tensor(data.x_test), torch.tensor(data.y_test)
-
-
-def run(x, y, *, method="oko", name="mlp", seed=0, dropout=0.0, checkpoint=None, **changes):
-    generator = torch.Generator().manual_seed(seed)
-    shape = tuple(x.shape[1:])
-    model = build_model(name, shape=shape, classes=10, generator=generator, dropout=dropout)
-    recipe = Recipe(**{"updates": 120, "examples": 30, "sets": 64, "learning_rate": 0.1} | changes)
-    return train(
-        model,
-        x,
-        y,
-        method=METHODS[method],
-        classes=10,
-        seed=seed,
-        checkpoint=checkpoint,
-        **recipe.options,
-    )
-
-
-def weights(trained):
-    return torch.cat([parameter.detach().flatten() for parameter in trained.model.parameters()])
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -114,69 +72,10 @@ def test_mixed_precision_keeps_weights_in_float32_and_stays_near(digits):
     assert abs(right[0].double().mean() - right[1].double().mean()) < 0.05
 
 
-COMPILED = """
-import torch
-from oddkout.fitting.methods import METHODS
-from oddkout.fitting.objective import Budget
-from oddkout.fitting.training import train
-from oddkout.models import build_model
-x = torch.randn(60, 20, generator=torch.Generator().manual_seed(0))
-y = torch.arange(60) % 3
-def weights(compiled):
-    generator = torch.Generator().manual_seed(0)
-    model = build_model("mlp", shape=(20,), classes=3, generator=generator, dropout=0.2)
-    budget = Budget(updates=30, examples=30, sets=64)
-    train(model, x, y, method=METHODS["oko"], classes=3, budget=budget, compiled=compiled)
-    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
-first, again, plain = (weights(compiled) for compiled in (True, True, False))
-print(torch.equal(first, again), torch.equal(first, plain), (first - plain).abs().max().item())
-"""
-
-
-def test_a_compiled_run_is_the_same_to_the_bit_again():
-    """In a process of its own: the checking of shapes in tests cannot be compiled."""
-    answer = subprocess.run(
-        [sys.executable, "-c", COMPILED], check=True, capture_output=True, text=True
-    )
-    is_same_again, is_same_as_plain, _ = answer.stdout.split()
-    assert is_same_again == "True"
-    assert is_same_as_plain == "False", "compiled code rounds, and drops, differently"
-
-
 def test_augmentation_of_a_table_is_refused(digits):
     _, y, *_ = digits
-    with pytest.raises(ValueError, match="shift, flip and crop are for images"):
+    with pytest.raises(ValueError, match="shift, flip and crop need images"):
         run(torch.zeros(len(y), 5), y, shift=1)
-
-
-def test_the_learning_rate_rises_and_falls(digits, monkeypatch):
-    x, y, *_ = digits
-    monkeypatch.setattr(training, "LOG_EVERY", 1)
-    rates = [row["learning_rate"] for row in run(x, y, updates=100, warm_up=0.1).log]
-    assert rates.index(max(rates)) == 10
-    assert max(rates) == pytest.approx(0.1)
-    expected = 0.05 * (1 + math.cos(math.pi * 45 / 90))
-    assert rates[55] == pytest.approx(expected)
-    assert rates[-1] < 1e-4
-
-
-def test_biases_do_not_decay():
-    x, y = torch.zeros(20, 4), torch.arange(20) % 2
-    model = nn.Linear(4, 2)
-    with torch.no_grad():
-        model.weight.fill_(1.0)
-        model.bias.copy_(torch.tensor([3.0, 3.0]))
-    train(
-        model,
-        x,
-        y,
-        method=METHODS["bb"],
-        classes=2,
-        budget=Budget(updates=50, examples=20, sets=1),
-        optimiser=Optimiser(learning_rate=0.1, weight_decay=0.5),
-    )
-    assert model.weight.abs().max() < 0.5, "no gradient, only decay"
-    assert model.bias.sum().item() == pytest.approx(6.0), "cross-entropy leaves the sum alone"
 
 
 def test_an_average_of_weights_lags_behind(digits):
@@ -195,7 +94,11 @@ def test_an_average_of_weights_lags_behind(digits):
             {"learning_rate": 1e30, "clip_norm": None},
             r"stopped at update \d+ of 120.*low",
         ),
-        ("oko", {"learning_rate": 1e30, "clip_norm": None}, "not? finite|must be finite"),
+        (
+            "oko",
+            {"learning_rate": 1e30, "clip_norm": None},
+            r"stopped at update \d+ of 120.*clip gr",
+        ),
         ("vanilla", {"updates": 0}, "updates must be at least 1"),
     ],
 )
@@ -203,66 +106,3 @@ def test_a_run_that_goes_astray_is_stopped(digits, method, changes, text):
     x, y, *_ = digits
     with pytest.raises(ValueError, match=text):
         run(x, y, method=method, **changes)
-
-
-RUNNER = """
-import sys, torch
-from pathlib import Path
-from oddkout import as_tensor, load_data
-from oddkout.fitting import training
-from oddkout.fitting.methods import METHODS
-from oddkout.fitting.recipe import Recipe
-from oddkout.models import build_model
-training.LOG_EVERY, training.CHECKPOINT_EVERY = 20, 25
-torch.set_num_threads(1)
-data = load_data("digits")
-x, y = as_tensor(data.x_train)[:300], torch.tensor(data.y_train[:300])
-model = build_model("mlp", shape=(1, 8, 8), classes=10, generator=torch.Generator().manual_seed(0))
-folder = Path(sys.argv[1])
-recipe = Recipe(updates=500, averaging=0.9, learning_rate=0.1, examples=30, sets=64)
-trained = training.train(
-    model, x, y, method=METHODS["oko"], classes=10, checkpoint=folder / "checkpoint",
-    progress=lambda row: print(row["update"], flush=True), **recipe.options,
-)
-parameters = torch.cat([p.detach().flatten() for p in trained.model.parameters()])
-(folder / "result").write_text(parameters.numpy().tobytes().hex() + repr(trained.log))
-"""
-
-
-def test_a_run_that_is_killed_ends_as_if_it_had_not_been(tmp_path):
-    def start(folder):
-        folder.mkdir(exist_ok=True)
-        return subprocess.Popen(
-            [sys.executable, "-c", RUNNER, str(folder)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONPATH": "src"},
-        )
-
-    whole = start(tmp_path / "whole")
-    whole.communicate()
-    killed_at = []
-    generator = random.Random(0)
-    for _ in range(3):
-        process = start(tmp_path / "killed")
-        for _ in range(generator.randrange(2, 7)):
-            line = process.stdout.readline()
-        time.sleep(generator.random() * 0.05)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        killed_at.append(int(line))
-    start(tmp_path / "killed").communicate()
-    assert killed_at == sorted(killed_at), "every start went on where the last had been killed"
-    results = [(tmp_path / name / "result").read_text() for name in ("whole", "killed")]
-    assert results[0] == results[1]
-
-
-def test_a_foreign_checkpoint_is_refused(digits, tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 5)
-    x, y, *_ = digits
-    (tmp_path / "damaged").write_bytes(b"nothing of the kind")
-    with pytest.raises(ValueError, match="is no checkpoint of this run"):
-        run(x, y, checkpoint=tmp_path / "damaged")
-    run(x, y, updates=10, checkpoint=tmp_path / "other")
-    with pytest.raises(ValueError, match=r"is no checkpoint of this run.*train with the arguments"):
-        run(torch.zeros(200, 1, 9, 9), y, checkpoint=tmp_path / "other")

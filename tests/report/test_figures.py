@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 import oddkout as oko
 from oddkout.report import figures
-from oddkout.report.evaluation_figures import save_figures
 
 
 def drawn(examples=300, classes=4, *, seed=0, temperature=1.5):
@@ -162,15 +161,3 @@ def test_names_under_ticks_do_not_overlap_at_half_width(report, tmp_path):
         boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     corners = sorted((box.x1, box.y1) for box in boxes)
     assert all(np.diff([x for x, _ in corners]) > 7), "each name ends under its own tick"
-
-
-def test_an_evaluation_writes_its_four_figures(report, tmp_path):
-    paths = save_figures(report, tmp_path / "new" / "folder")
-    assert [path.name for path in paths] == [
-        "reliability.png",
-        "entropy.png",
-        "risk-coverage.png",
-        "classes.png",
-    ]
-    for path in paths:
-        assert path.read_bytes().startswith(b"\x89PNG")

@@ -81,6 +81,23 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
     assert again == replace(comparison.setting, fingerprint="")
 
 
+def test_a_failed_method_does_not_change_the_command(tmp_path):
+    suited = replace(SETTING, **suited_to([40, 50]))
+    commands = []
+    for is_failing in (False, True):
+        _, comparison = fill(
+            tmp_path / str(is_failing),
+            methods=["vanilla", "oko"],
+            setting=suited,
+            is_failing=lambda config, fails=is_failing: fails and config.method == "vanilla",
+        )
+        for run in comparison.runs:
+            run.train_counts = [] if run.has_failed else [40, 50]
+        commands.append(reproducing_command(comparison, out="runs"))
+    assert commands[0] == commands[1]
+    assert commands[0].startswith("oddkout compare digits")
+
+
 def test_a_recipe_that_no_option_has_is_reproduced_in_python(tmp_path):
     config = replace(SETTING, weight_decay=0.01)
     _, comparison = fill(tmp_path, methods=["vanilla", "oko"], setting=config)

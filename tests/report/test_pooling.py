@@ -16,16 +16,6 @@ from oddkout.report.pooling import (
 )
 
 
-def test_tempered_predictions_are_those_that_were_measured(filled):
-    store, comparison = filled
-    for run in comparison.runs:
-        read = store.read(run.config, has_predictions=True)
-        for is_tempered, measured in ((False, run.as_trained), (True, run.tempered)):
-            logits = read.test_logits(is_tempered=is_tempered)
-            nll = oko.metrics.negative_log_likelihood(logits, read.labels).item()
-            assert nll == pytest.approx(measured["nll"]["value"], rel=1e-5), run.config.method
-
-
 def test_pooled_points_are_those_of_all_predictions_with_intervals_of_one_seed():
     runs = [synthetic_run(with_seed(seed)) for seed in range(3)]
     curves = [oko.metrics.reliability_curve(logits=run.logits, labels=run.labels, bins=10)

@@ -29,6 +29,7 @@ from oddkout.cli.recipe import (
 )
 from oddkout.cli.source import (
     SOURCE_HELP,
+    TEST_SIZE,
     CategoricalOption,
     DistributionOption,
     ImageSizeOption,
@@ -68,7 +69,7 @@ def compare_methods(
     retry_failed: RetryFailedOption = False,
     target: TargetOption = None,
     test: TestOption = None,
-    test_size: TestSizeOption = 0.2,
+    test_size: TestSizeOption = TEST_SIZE,
     image_size: ImageSizeOption = None,
     categorical: CategoricalOption = None,
     is_json: JsonOption = False,

@@ -3,6 +3,7 @@
 import json
 
 from oddkout.cli.source import (
+    TEST_SIZE,
     CategoricalOption,
     DataDirOption,
     ImageSizeOption,
@@ -19,7 +20,7 @@ def doctor(
     source: SourceArgument,
     target: TargetOption = None,
     test: TestOption = None,
-    test_size: TestSizeOption = 0.2,
+    test_size: TestSizeOption = TEST_SIZE,
     image_size: ImageSizeOption = None,
     categorical: CategoricalOption = None,
     data_dir: DataDirOption = None,

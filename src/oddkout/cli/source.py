@@ -9,6 +9,7 @@ SOURCE_HELP = (
     "digits, mnist, fashion_mnist, cifar10, cifar100; or a path: .npz, .csv, .parquet, or a folder "
     "with one subfolder of images per class."
 )
+TEST_SIZE = 0.2
 SourceArgument = Annotated[str, typer.Argument(metavar="DATA", help=SOURCE_HELP)]
 TargetOption = Annotated[str | None, typer.Option("--target", help="Tables: column of the class.")]
 TestOption = Annotated[str | None, typer.Option("--test", help="A separate test file or folder.")]

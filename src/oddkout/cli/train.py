@@ -24,6 +24,7 @@ from oddkout.cli.recipe import (
     numbers,
 )
 from oddkout.cli.source import (
+    TEST_SIZE,
     CategoricalOption,
     DataDirOption,
     DistributionOption,
@@ -35,9 +36,8 @@ from oddkout.cli.source import (
     TestSizeOption,
     TrainExamplesOption,
 )
-from oddkout.comparing.config import RunConfig
 from oddkout.comparing.winner import fit_winner
-from oddkout.fitting.classifier import Classifier
+from oddkout.fitting.classifier import Classifier, refuse_other_content
 from oddkout.fitting.fit import fit
 from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
@@ -86,7 +86,7 @@ def train_classifier(
     train_examples: TrainExamplesOption = None,
     target: TargetOption = None,
     test: TestOption = None,
-    test_size: TestSizeOption = 0.2,
+    test_size: TestSizeOption = TEST_SIZE,
     image_size: ImageSizeOption = None,
     categorical: CategoricalOption = None,
     data_dir: DataDirOption = None,
@@ -106,21 +106,23 @@ def train_classifier(
         model=model, updates=updates, examples=examples, dropout=dropout, shift=shift, flip=flip,
         crop=crop, compiled=compiled,
     )  # fmt: skip
-    checkpoint = out.with_name(f"{out.name}.checkpoint")
+    refuse_other_content(out)  # before the training, not after it
+    place = out.resolve()
+    checkpoint = place.with_name(f"{place.name}.checkpoint")
     with processes() as is_first, training_progress(is_first) as progress:
         if runs is not None:
-            fixed = recipe | given(k=k, head=head, data_dir=data_dir)
-            fixed |= {"folds": folds} if folds != FOLDS else {}
-            fixed |= {"calibrate": calibrate} if calibrate != "folds" else {}
-            fixed |= {"learning_rates": learning_rates} if learning_rates != DEFAULT_RATES else {}
-            _refuse_with_best(fixed)
-            reading = given(
-                target=target, test=test, image_size=image_size, distribution=distribution,
-                train_examples=train_examples, categorical=categorical,
-            )  # fmt: skip
-            reading |= {"test_size": test_size} if test_size != RunConfig.test_size else {}
+            _refuse_with_best(
+                recipe
+                | given(k=k, head=head, distribution=distribution, train_examples=train_examples)
+                | given(test=test, image_size=image_size, data_dir=data_dir)
+                | ({"categorical": categorical} if categorical else {})
+                | ({"learning_rates": learning_rates} if learning_rates != DEFAULT_RATES else {})
+                | ({"folds": folds} if folds != FOLDS else {})
+                | ({"calibrate": calibrate} if calibrate != "folds" else {})
+                | ({"test_size": test_size} if test_size != TEST_SIZE else {})
+            )
             classifier = fit_winner(
-                runs, source, seed=seed, checkpoint=checkpoint, progress=progress, **reading
+                runs, source, target=target, seed=seed, checkpoint=checkpoint, progress=progress
             )
         else:
             classifier = fit(
@@ -168,7 +170,7 @@ def processes() -> Iterator[bool]:
 
 
 def _refuse_with_best(options: dict[str, object]) -> None:
-    """Raise if options contradict those of the comparison."""
+    """Raise if an option was given that the comparison has decided."""
     if options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ValueError(

@@ -1,7 +1,7 @@
 """``oko.compare``: a fair comparison of methods, with all defaults."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,11 @@ from oddkout.data import Data
 from oddkout.data.sources import DataSource
 from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.recipe import LEARNING_RATES, changed_recipe
+from oddkout.fitting.recipe import LEARNING_RATES, Recipe, changed_recipe
+
+# The arguments of ``load_data`` that a run keeps.
+_READING = ("target", "test", "test_size", "image_size", "categorical", "distribution",
+            "train_examples")  # fmt: skip
 
 # The subset of the embedded digits that a comparison trains on unless told otherwise.
 _DIGITS_SUBSET = {"distribution": "heavy-tailed", "train_examples": 200}
@@ -74,8 +78,8 @@ def compare(
             f"choosing among {len(learning_rates)} learning rates needs folds, got folds=0; set "
             "folds to 5, or give one learning rate"
         )
-    config = setting(source, folds=folds, recipe=recipe, out=out, **reading)
     store = RunStore(out)
+    config = setting(source, folds=folds, recipe=recipe, out=out, **reading)
     entries = [replace(config, method=name) for name in dict.fromkeys(methods)]
     if retry_failed:
         store.forget_failed(
@@ -108,7 +112,8 @@ def setting(
 
     Method, learning rate and seed are still open.
     """
-    if source == "digits" if isinstance(source, str) else False:
+    _refuse_unknown(reading)
+    if isinstance(source, str) and source == "digits":
         is_given = "distribution" in reading or "train_examples" in reading
         reading = ({} if is_given else _DIGITS_SUBSET) | reading
     given = {name: value for name, value in reading.items() if value is not None}
@@ -124,3 +129,16 @@ def setting(
     )
     check(config)
     return identified(config)
+
+
+def _refuse_unknown(reading: Mapping[str, Any]) -> None:
+    """Raise for arguments that no run would see."""
+    for name in reading:
+        if name in _READING:
+            continue
+        hint = f"the data are read with {', '.join(_READING)}"
+        if name in {part.name for part in fields(Recipe)}:
+            hint = f"pass it as recipe={{{name!r}: ...}}"
+        elif name == "data_dir":
+            hint = "set the environment variable ODDKOUT_DATA, which all processes see"
+        raise TypeError(f"compare() has no argument {name!r}; {hint}")

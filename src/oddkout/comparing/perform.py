@@ -66,6 +66,11 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
 def check(config: RunConfig) -> None:
     """Raise what is wrong with the data or the model of a run, before a whole grid fails."""
     data = prepared(data_for(config))
+    if len(data.y_test) < 2:
+        raise ValueError(
+            f"a comparison needs at least 2 test examples, got {len(data.y_test)}; raise test_size "
+            "or pass a test part"
+        )
     build_model(
         config.model,
         shape=tuple(data.x.shape[1:]),

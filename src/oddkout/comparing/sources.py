@@ -9,6 +9,7 @@ import numpy as np
 
 from oddkout.comparing.fingerprint import fingerprint
 from oddkout.data import Data
+from oddkout.data.arrays import plain_labels
 from oddkout.data.sources import DataSource, is_frame
 
 _LABELS = "(label)"
@@ -45,9 +46,9 @@ def _stored(source: DataSource, folder: Path, target: str | None) -> tuple[str, 
     if isinstance(source, tuple | list) and len(source) == 2:
         x, y = source
         if not is_frame(x):
-            labels = _plain_labels(y)
+            labels = plain_labels(y, name="the labels")
             return _written(folder, ".npz", lambda path: np.savez(path, x=x, y=labels)), None
-        frame, target = x.assign(**{_LABELS: _plain_labels(y)}), _LABELS
+        frame, target = x.assign(**{_LABELS: plain_labels(y, name="the labels")}), _LABELS
     elif is_frame(source):
         frame = source
     else:
@@ -72,14 +73,14 @@ def _written(folder: Path, suffix: str, write: Callable[[Path], object]) -> str:
 
 
 def _save_data(data: Data, path: Path) -> None:
-    """Both parts of loaded data, with their labels by name."""
-    names = np.array(data.classes)
+    """Both parts of loaded data, with the names of all classes, also of those without examples."""
     np.savez(
         path,
         x_train=np.asarray(data.x_train[:]),
-        y_train=names[data.y_train],
+        y_train=data.y_train,
         x_test=np.asarray(data.x_test[:]),
-        y_test=names[data.y_test],
+        y_test=data.y_test,
+        class_names=np.array(data.classes),
         is_encoded=np.array(data.is_encoded),
     )
 
@@ -99,9 +100,3 @@ def _save_frame(frame: Any, path: Path) -> None:
         raise ValueError(
             f"the frame cannot be stored as a table ({reason}); give every column one type"
         ) from None
-
-
-def _plain_labels(labels: Any) -> Any:
-    """Labels as integers or text, which need no pickle."""
-    array = np.asarray(labels)
-    return array if array.dtype.kind in "iubUS" else np.array([str(label) for label in array])

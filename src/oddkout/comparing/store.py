@@ -36,6 +36,8 @@ class RunStore:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        if self.folder.is_file():
+            raise ValueError(f"runs are stored in a folder, but {folder} is a file")
 
     def __contains__(self, config: RunConfig) -> bool:
         return (self.folder / config.id / _RUN).is_file()

@@ -35,16 +35,16 @@ def perform_tuned(
     Returns:
         The runs with the best rates, seed by seed within a config, and all runs that tuned.
     """
-    given = list(dict.fromkeys(configs))
+    rates = list(dict.fromkeys(learning_rates))
     candidates = [
-        [replace(config, learning_rate=rate, seed=seeds[0]) for rate in learning_rates]
-        for config in given
+        [replace(config, learning_rate=rate, seed=seeds[0]) for rate in rates]
+        for config in dict.fromkeys(configs)
     ]
     tuning = perform([config for grid in candidates for config in grid])
     # By their order: a run that was stored before may have read the same data elsewhere.
-    found = iter(tuning)
+    remaining = iter(tuning)
     best = [
-        replace(grid[0], learning_rate=best_config([next(found) for _ in grid]).learning_rate)
+        replace(grid[0], learning_rate=best_config([next(remaining) for _ in grid]).learning_rate)
         for grid in candidates
     ]
     final = perform([replace(config, seed=seed) for config in best for seed in seeds])

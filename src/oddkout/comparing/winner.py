@@ -2,7 +2,6 @@
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.fingerprint import fingerprint
@@ -18,10 +17,10 @@ def fit_winner(
     folder: str | Path,
     source: str | Path,
     *,
+    target: str | None = None,
     seed: int = 0,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
-    **reading: Any,
 ) -> Classifier:
     """Fit the method with the lowest out-of-fold NLL, as it was compared.
 
@@ -31,13 +30,17 @@ def fit_winner(
     Args:
         folder: The folder that ``compare`` wrote to.
         source: The data that were compared, by name or path.
+        target: The column that was compared; it may be left out.
         seed: Key of all randomness.
         checkpoint: File that keeps the state of the final training.
         progress: Called with the rows of the learning curves.
-        **reading: Arguments of ``load_data``; they must be those of the comparison.
     """
     config = winning_config(folder, source=source)
-    _refuse_other_reading(config, reading)
+    if target not in (None, config.target):
+        raise ValueError(
+            f"{folder} compares methods on the column {config.target!r}, got target={target!r}; "
+            "leave it out, or compare on that column"
+        )
     recipe = {part.name: getattr(config, part.name) for part in fields(Recipe)}
     rate = recipe.pop("learning_rate")
     data = load_data(
@@ -86,21 +89,6 @@ def winning_config(folder: str | Path, *, source: str | Path) -> RunConfig:
         reason = "every method failed" if not comparison.methods else "it has no folds to choose by"
         raise ValueError(f"the comparison in {folder} has no winner: {reason}; compare again")
     return comparison.by_method[winner][0].config
-
-
-def _refuse_other_reading(config: RunConfig, reading: dict[str, Any]) -> None:
-    """Raise if the data are to be read in another way than they were compared."""
-    for name, value in reading.items():
-        compared = getattr(config, name)
-        if name == "test" and compared is not None:
-            compared, value = str(Path(compared).absolute()), str(Path(value).absolute())
-        if name == "categorical":
-            value = tuple(value)
-        if value != compared:
-            raise ValueError(
-                f"the winner is trained as it was compared, with {name}={compared!r}, got "
-                f"{value!r}; leave it out, or compare again"
-            )
 
 
 def _existing(source: str | Path) -> Path:

@@ -6,9 +6,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32, Int64, Shaped
 from numpy import ndarray
 from torch import Tensor
+
+from oddkout.checks import few
 
 
 @runtime_checkable
@@ -102,6 +104,38 @@ def as_tensor(x: Any) -> Float32[Tensor, "..."]:
     return tensor.to(torch.float32).div_(255) if is_bytes else tensor
 
 
+def plain_labels(labels: Any, *, name: str) -> Shaped[ndarray, " examples"]:
+    """Labels as an array of integers, booleans or text; objects become integers or text.
+
+    Args:
+        labels: One label per example.
+        name: What to call the labels in an error.
+
+    Example:
+        >>> plain_labels(np.array([2, 10], dtype=object), name="y").tolist()
+        [2, 10]
+    """
+    array = np.asarray(labels)
+    if array.ndim != 1 or array.dtype.kind not in "iubUSO":
+        raise ValueError(
+            f"{name} must hold one class per example, integers or text, got {array.dtype} of shape "
+            f"{array.shape}; convert numbers with astype(int)"
+        )
+    if len(array) == 0:
+        raise ValueError(f"{name} must hold at least one example, got none")
+    if array.dtype.kind != "O":
+        return array
+    values = array.tolist()
+    if missing := [row for row, value in enumerate(values) if _is_missing(value)]:
+        raise ValueError(
+            f"{name} must hold a class for every example, but examples {few(missing)} have none; "
+            "label or drop them"
+        )
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return np.array(values, dtype=np.int64)
+    return np.array([str(value) for value in values])
+
+
 def encoded_labels(
     labels: Any, classes: Sequence[str] | None = None, *, name: str
 ) -> tuple[Int64[ndarray, " examples"], tuple[str, ...]]:
@@ -114,14 +148,7 @@ def encoded_labels(
         classes: The names to use, if they are known; other labels are refused.
         name: What to call the labels in an error.
     """
-    array = np.asarray(labels)
-    if array.ndim != 1 or array.dtype.kind not in "iubUSO":
-        raise ValueError(
-            f"{name} must hold one class per example, integers or text, got {array.dtype} of shape "
-            f"{array.shape}; convert numbers with astype(int)"
-        )
-    if len(array) == 0:
-        raise ValueError(f"{name} must hold at least one example, got none")
+    array = plain_labels(labels, name=name)
     present, position = np.unique(array, return_inverse=True)
     names = tuple(str(value) for value in present.tolist())
     if classes is None:
@@ -138,3 +165,11 @@ def encoded_labels(
             f"{list(classes)[:10]}; drop these examples or train with them"
         )
     return np.array([known[value] for value in names], dtype=np.int64)[position], tuple(classes)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a label is None, NaN or the missing value of pandas."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal nor unequal
+        return True

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from oddkout.checks import Number, few
+from oddkout.checks import Number, at_least, few
 from oddkout.data.arrays import Data, encoded_labels
 from oddkout.data.catalogue import KNOWN
 from oddkout.data.images import ImageFiles
@@ -119,6 +119,7 @@ def load_everything(
     seed: int = 0,
 ) -> Data:
     """Load a data set with all training examples; the arguments are those of ``load_data``."""
+    at_least("seed", seed, 0)
     if isinstance(source, Data):
         given = {"target": target, "test": test, "image_size": image_size}
         if refused := [name for name, value in given.items() if value is not None]:
@@ -135,13 +136,13 @@ def load_everything(
         known = load_known(KNOWN[source], None if data_dir is None else Path(data_dir))
         return replace(known, is_benchmark=True)
     part = read_source(source, target, image_size)
-    y, classes = encoded_labels(part.labels, name=part.called)
+    y, classes = _encoded(part)
     notes: tuple[str, ...] = ()
     held = part.test if test is None else read_source(test, target, image_size, is_test=True)
     x = part.x
     if held is not None:
         _refuse_other_shape(part, held)
-        x_test, (y_test, _) = held.x, encoded_labels(held.labels, classes, name=held.called)
+        x_test, (y_test, _) = held.x, _encoded(held, classes)
     elif test_size == 0:
         x_test, y_test = x.iloc[:0] if is_frame(x) else x[:0], y[:0]
     else:
@@ -163,6 +164,18 @@ def load_everything(
         encoder=encoder,
         is_encoded=encoder is not None or part.is_encoded,
     )
+
+
+def _encoded(part: SourcePart, classes: tuple[str, ...] | None = None) -> tuple[Any, Any]:
+    """Labels as positions among the classes, and the classes; those of the training part if given.
+
+    Args:
+        part: The part of a source.
+        classes: Classes of the training part, for a test part.
+    """
+    if part.classes is None or classes not in (None, part.classes):
+        return encoded_labels(part.labels, classes, name=part.called)
+    return part.labels.astype(np.int64), part.classes
 
 
 def _table_notes(encoder: TableEncoder, test_frame: Any) -> tuple[str, ...]:
@@ -201,6 +214,8 @@ def _split(
     y: Any, classes: tuple[str, ...], test_size: Number, seed: int
 ) -> tuple[Any, Any, tuple[str, ...]]:
     """A stratified split, with a note on classes that cannot be in both parts."""
+    if not 0 < test_size < 1:
+        raise ValueError(f"test_size must be a share from 0 to below 1, got {test_size}")
     first, second = split(y, fraction=test_size, seed=seed)
     if len(second) == 0:
         raise ValueError(

@@ -12,7 +12,8 @@ from numpy import ndarray
 def read_arrays(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
     """Read all arrays of an archive, without unpickling anything."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as stream:  # np.load leaves a damaged file open
+            archive = np.load(stream, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it holds one array, not an archive")
             return {name: _array(archive, name) for name in archive.files}

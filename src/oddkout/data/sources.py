@@ -26,6 +26,7 @@ class SourcePart:
         labels: Their labels, as they came.
         called: What to call the labels in an error.
         test: A test part from the same source, if it has one.
+        classes: Names of the classes, if the labels are positions among them.
         is_encoded: Whether features are standardised already.
     """
 
@@ -34,6 +35,7 @@ class SourcePart:
     labels: Any
     called: str
     test: "SourcePart | None" = None
+    classes: tuple[str, ...] | None = None
     is_encoded: bool = False
 
 
@@ -102,6 +104,8 @@ def _pair(x: Any, labels: Any) -> SourcePart:
 def _archive(path: Path, *, is_test: bool) -> SourcePart:
     """Examples and labels of an archive; its test part, if that is what is asked for."""
     arrays = read_npz(path)
+    # Written by ``compare`` for data in memory, beside labels that are positions.
+    names = arrays.get("class_names")
 
     def part(suffix: str, label: str) -> SourcePart:
         return SourcePart(
@@ -109,6 +113,7 @@ def _archive(path: Path, *, is_test: bool) -> SourcePart:
             x=arrays[f"x{suffix}"],
             labels=arrays[f"y{suffix}"],
             called=f"{path}: {label}",
+            classes=None if names is None else tuple(map(str, names.tolist())),
             is_encoded=bool(arrays.get("is_encoded", False)),
         )
 

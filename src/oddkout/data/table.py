@@ -110,6 +110,8 @@ class TableEncoder:
                 f"the table must hold the columns of the training data, but {few(absent)} are "
                 f"missing; it holds {few(frame.columns)}"
             )
+        if len(frame) == 0:  # which scikit-learn's transformers refuse
+            return np.zeros((0, len(self.features)), dtype=np.float32)
         parts = []
         if self._numeric:
             parts.append(self._scaler.transform(self._imputer.transform(self._numbers(frame))))
@@ -206,7 +208,7 @@ def _labels(path: str | Path, target: str, column: Any) -> Shaped[ndarray, "..."
     if column.isna().any():
         raise ValueError(
             f"every row of {path} must have a class, but {target!r} is empty or NA in lines "
-            f"{_lines(column.isna())}; label or drop these rows"
+            f"{_lines(column, column.isna())}; label or drop these rows"
         )
     names = np.array([str(value) for value in column.tolist()])
     if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", name) for name in np.unique(names)):
@@ -236,8 +238,8 @@ def _is_text(column: Any) -> bool:
         words = present[~is_number]
         raise ValueError(
             f"column {column.name!r} mixes {is_number.sum()} numbers with {len(words)} words such "
-            f"as {str(words.iloc[0])!r} in line {int(words.index[0]) + 2}; leave unknown cells "
-            "empty, or pass it as categorical"
+            f"as {str(words.iloc[0])!r} in lines {_lines(column, column.isin(words))}; leave "
+            "unknown cells empty, or pass it as categorical"
         )
     return len(present) == 0 or not is_number.all()
 
@@ -251,12 +253,12 @@ def _number_column(name: str, column: Any) -> Shaped[ndarray, "..."]:
     if words.any():
         raise ValueError(
             f"column {name!r} held numbers in the training data, but holds words in lines "
-            f"{_lines(words)}; leave unknown cells empty"
+            f"{_lines(column, words)}; leave unknown cells empty"
         )
     if np.isinf(numbers).any():
         raise ValueError(
-            f"column {name!r} must be finite, but is infinite in lines {_lines(np.isinf(numbers))};"
-            " leave unknown cells empty"
+            f"column {name!r} must be finite, but is infinite in lines "
+            f"{_lines(column, np.isinf(numbers))}; leave unknown cells empty"
         )
     return numbers
 
@@ -269,6 +271,13 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _lines(is_bad: Any) -> str:
-    """Line numbers in the file: the header is line 1."""
-    return few((np.flatnonzero(is_bad) + 2).tolist())
+def _lines(column: Any, is_bad: Any) -> str:
+    """Lines of the file, of which the header is the first.
+
+    The split keeps the index of the file, so that rows keep their numbers. A frame whose index is
+    not of integers is counted row by row.
+    """
+    rows = np.flatnonzero(is_bad)
+    if column.index.dtype.kind in "iu":
+        rows = column.index.to_numpy()[rows]
+    return few((rows + 2).tolist())

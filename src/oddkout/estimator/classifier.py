@@ -192,7 +192,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         """Logits for the prior that was asked for."""
         check_is_fitted(self, "classifier_")
         self._check(x, is_first=False)
-        logits: Tensor = self.classifier_.predict_logits(self._inputs.array(x), prior=self._prior)
+        logits: Tensor = self.classifier_.encoded_logits(self._inputs.array(x), prior=self._prior)
         return logits.to(torch.float64)
 
 

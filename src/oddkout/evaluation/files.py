@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from oddkout.data.npz import read_arrays
+
 
 @dataclass(frozen=True)
 class PredictionFile:
@@ -66,13 +68,7 @@ def _read_csv(path: Path, are_logits: bool) -> PredictionFile:
 
 
 def _read_npz(path: Path, are_logits: bool) -> PredictionFile:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-    except (ValueError, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise ValueError(f"{path.name} must be an npz file of plain arrays ({error})") from None
+    arrays = read_arrays(path)
     names = [name for name in ("probs", "logits") if name in arrays]
     if len(names) != 1 or "labels" not in arrays:
         raise ValueError(

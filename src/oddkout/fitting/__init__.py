@@ -1,1 +1,1 @@
-"""From data to a classifier: methods, training, folds and the saved classifier."""
+"""From data to a classifier: methods, training, cross-validation and the saved classifier."""

@@ -1,4 +1,4 @@
-"""Random changes of images during training: shifts, mirror images and crops, on tensors."""
+"""Data augmentation of images during training: random shifts, flips and crops."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ from oddkout.checks import Number, at_least
 
 @dataclass(frozen=True, kw_only=True)
 class Augmentation:
-    """How images are changed at random in training; nothing is changed by default.
+    """Random changes of images during training; none by default.
 
     Attributes:
-        shift: Largest shift in pixels, to each side and up and down; the border is repeated.
-        flip: Whether images are mirrored left to right with probability one half.
-        crop: Largest share of height and width that is cut off; the rest, from anywhere in the
-            image, is scaled back to its size.
+        shift: Largest shift in pixels, horizontally and vertically; the border is repeated.
+        flip: Whether to mirror images left to right with probability 1/2.
+        crop: Largest share of height and width to cut off. The remaining part, which may lie
+            anywhere in the image, is scaled back to full size.
 
     Example:
         >>> x = torch.arange(6.0).view(1, 1, 2, 3)
@@ -42,15 +42,14 @@ class Augmentation:
     def __call__(
         self, x: Float[Tensor, "images channels height width"], *, generator: torch.Generator
     ) -> Float[Tensor, "images channels height width"]:
-        """Change every image independently.
+        """Change each image independently.
 
         Args:
-            x: The images.
             generator: Source of all randomness, on the CPU.
         """
         images, _, height, width = x.shape
         uniform = torch.rand(4, images, generator=generator)
-        # In the coordinates of grid_sample, where an image reaches from -1 to 1.
+        # In the coordinates of grid_sample: an image extends from -1 to 1.
         scale = 1 - float(self.crop) * uniform[0]
         room = 1 - scale
         pixels = torch.randint(-self.shift, self.shift + 1, (2, images), generator=generator)

@@ -1,6 +1,7 @@
-"""The state of a training in one file, written completely or not at all."""
+"""The state of a training run in one file, written completely or not at all."""
 
 import json
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,19 @@ from torch import Tensor, nn
 from oddkout.checks import Number
 
 
+def run_digest(x: Tensor, y: Tensor, **arguments: Any) -> str:
+    """Hash of the data and the arguments of a training run. Only the same run may resume.
+
+    Args:
+        **arguments: Everything else that determines the weights; their ``repr`` is hashed.
+    """
+    digest = blake2b(repr(sorted(arguments.items())).encode(), digest_size=16)
+    for part in (x, y):
+        digest.update(f"{tuple(part.shape)}".encode())
+        digest.update(part.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
 def save_checkpoint(
     path: Path,
     update: int,
@@ -17,16 +31,15 @@ def save_checkpoint(
     model: nn.Module,
     optimiser: torch.optim.Optimizer,
     average: nn.Module | None,
+    *,
+    run: str,
 ) -> None:
-    """Write all that training needs to resume; an earlier checkpoint is replaced at once.
+    """Write everything that training needs to resume. Replaces an earlier checkpoint atomically.
 
     Args:
-        path: The file.
         update: Number of updates done.
-        log: Rows of the log so far.
-        model: The model.
-        optimiser: Its optimiser.
-        average: The moving average of its weights, if there is one.
+        average: Moving average of the weights, if there is one.
+        run: The ``run_digest`` of this run.
     """
     from safetensors.torch import save_file
 
@@ -38,20 +51,23 @@ def save_checkpoint(
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.tmp")
     packed = {name: value.detach().contiguous() for name, value in tensors.items()}
-    save_file(packed, temporary, metadata={"update": str(update), "log": json.dumps(log)})
+    metadata = {"update": str(update), "log": json.dumps(log), "run": run}
+    save_file(packed, temporary, metadata=metadata)
     temporary.replace(path)
 
 
 def load_checkpoint(
-    path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, average: nn.Module | None
+    path: Path,
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    average: nn.Module | None,
+    *,
+    run: str,
 ) -> tuple[int, list[dict[str, Number]]]:
-    """Restore a state; return the number of updates done and the log.
+    """Restore model, optimiser and average; return the number of updates done and the log.
 
     Args:
-        path: The file.
-        model: The model to restore.
-        optimiser: Its optimiser.
-        average: The moving average of its weights, if there is one.
+        run: The ``run_digest`` of this run; checkpoints of other runs raise.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -59,6 +75,8 @@ def load_checkpoint(
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if metadata.get("run") != run:
+            raise ValueError("other data or arguments")
         update, log = int(metadata["update"]), json.loads(metadata["log"])
         model.load_state_dict(_under(tensors, "model."))
         if average is not None:
@@ -66,7 +84,7 @@ def load_checkpoint(
     except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(
-            f"{path} is no checkpoint of this run ({reason}); delete it to start anew, or train "
+            f"{path} is not a checkpoint of this run ({reason}); delete it to start anew, or train "
             "with the arguments it was made with"
         ) from None
     state: dict[int, dict[str, Any]] = {}
@@ -78,7 +96,7 @@ def load_checkpoint(
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors whose names begin with the prefix, by the rest of their names."""
+    """The tensors whose names start with the prefix, under their names without it."""
     return {
         name.removeprefix(prefix): value
         for name, value in tensors.items()

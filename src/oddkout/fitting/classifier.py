@@ -1,4 +1,4 @@
-"""A trained classifier, in memory and on disk: weights and a card, no pickle, no code."""
+"""A trained classifier, in memory and on disk: weights and a card; no pickle, no code."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from numpy import ndarray
 from torch import Tensor, nn
 
-from oddkout.checks import finite_logits
+from oddkout.checks import few, finite_logits
+from oddkout.data import as_tensor
 from oddkout.data.sources import is_frame
 from oddkout.data.table import TableEncoder
 from oddkout.evaluation import Evaluation
@@ -27,19 +28,19 @@ _FORMAT = 2
 
 @dataclass(kw_only=True)
 class Classifier:
-    """A trained classifier with everything that is needed to use it and to judge it.
+    """A trained classifier, with everything needed to use it and to judge it.
 
     Attributes:
         model: The network, in evaluation mode.
-        network: Its name for ``build_model``.
+        network: Name of the network, see ``build_model``.
         shape: Shape of one example as the network takes it.
         classes: Names of the classes, in the order of the logits.
         method: Name of the method it was trained with.
-        ledger: Which class frequencies its logits and probabilities are for, and its temperature.
-        standardisation: How inputs are scaled; the encoder of a table does it for tables.
-        encoder: For tables, how columns become numbers.
+        ledger: Class frequencies of its logits and probabilities, and its temperature.
+        standardisation: Scaling of the inputs; tables are scaled by their encoder instead.
+        encoder: Encoder of the columns, for classifiers of tables.
         details: Everything else on the card: metrics with intervals, settings, versions.
-        evaluation: How good its probabilities for the test part are, right after it was fitted.
+        evaluation: Evaluation on the test part; only right after fitting, not after ``load``.
     """
 
     model: nn.Module
@@ -55,17 +56,17 @@ class Classifier:
 
     @property
     def prior(self) -> tuple[float, ...]:
-        """Class frequencies that its probabilities are for."""
+        """Class frequencies that the probabilities are for."""
         return self.ledger.stated
 
     @property
     def temperature(self) -> float:
-        """What its logits are divided by."""
+        """The temperature that logits are divided by."""
         return float(self.ledger.temperature)
 
     @property
     def card(self) -> dict[str, Any]:
-        """Everything but the weights as plain values, as ``card.json`` holds it."""
+        """The content of ``card.json``: everything except the weights."""
         return {
             "format": _FORMAT,
             "network": self.network,
@@ -84,70 +85,83 @@ class Classifier:
     def predict_logits(
         self, x: Any, *, prior: Sequence[float] | None = None
     ) -> Float[Tensor, "examples classes"]:
-        """Logits whose softmax is the prediction.
+        """Logits whose softmax gives the predicted probabilities.
 
         Args:
-            x: Examples as they were trained on: images, rows of features, or for a table a pandas
-                frame with its columns.
-            prior: Class frequencies where the classifier is used, in the order of ``classes``;
-                those of the card if not given.
+            x: Examples like the training examples: images, rows of features, or a pandas frame with
+                the columns of the training table.
+            prior: Class frequencies where the classifier is used, in the order of ``classes``; by
+                default those of the card.
         """
-        if self.encoder is not None and is_frame(x):
-            x = self.encoder.encode(x)
-        inputs = self.standardisation(np.asarray(x))
-        if tuple(inputs.shape[1:]) != self.shape:
+        if self.encoder is None:
+            return self.encoded_logits(np.asarray(x), prior=prior)
+        if not is_frame(x):
+            raise ValueError(
+                "examples must be a pandas frame, because the classifier was trained on a table, "
+                f"got {type(x).__name__}; pass a frame with the columns "
+                f"{few(self.encoder.columns)}, not its encoded features"
+            )
+        return self.encoded_logits(self.encoder.encode(x), prior=prior)
+
+    def encoded_logits(
+        self, x: Shaped[ndarray, "examples ..."], *, prior: Sequence[float] | None = None
+    ) -> Float[Tensor, "examples classes"]:
+        """Like ``predict_logits``, for examples as ``Data`` holds them: tables are encoded already.
+
+        Args:
+            x: Images, rows of features, or encoded rows of a table.
+            prior: See ``predict_logits``.
+        """
+        if x.dtype.kind not in "fiub":
+            raise ValueError(
+                f"examples must be numbers, got {x.dtype}; pass the features that the classifier "
+                "was trained on, without columns of text"
+            )
+        shape = x.shape[1:] if x.ndim == 2 else tuple(as_tensor(x[:1]).shape[1:])
+        if shape != self.shape:
             raise ValueError(
                 f"examples must have the shape that the classifier was trained on, {self.shape}, "
-                f"got {tuple(inputs.shape[1:])}; scale images to it, or pass the same columns"
+                f"got {shape}; scale images to it, or pass the same columns"
             )
-        return self.ledger.logits(predict_logits(self.model, inputs), prior=prior)
+        return self.ledger.logits(predict_logits(self.model, self.standardisation(x)), prior=prior)
 
     def predict_proba(
         self, x: Any, *, prior: Sequence[float] | None = None
     ) -> Float[ndarray, "examples classes"]:
-        """Probabilities of the classes.
-
-        Args:
-            x: Examples, see ``predict_logits``.
-            prior: Class frequencies where the classifier is used, in the order of ``classes``;
-                those of the card if not given.
-        """
+        """Probability of each class; the arguments are those of ``predict_logits``."""
         logits = finite_logits(self.predict_logits(x, prior=prior))
         probs: Float[ndarray, "examples classes"] = logits.double().softmax(dim=1).numpy()
         return probs
 
     def save(self, folder: str | Path) -> Path:
-        """Write the classifier into a folder of its own, completely or not at all.
+        """Write the classifier to a folder, completely or not at all.
 
         Args:
-            folder: The folder; it must not exist yet, or hold a classifier.
+            folder: A new or empty folder, or one with a classifier, which is replaced.
         """
         from safetensors.torch import save_file
 
         folder = Path(folder)
-        if folder.exists() and not (folder / _CARD).exists() and any(folder.iterdir()):
-            raise ValueError(
-                f"{folder} holds something that is no classifier; choose another folder"
-            )
+        refuse_other_content(folder)
         text = json.dumps(self.card, indent=2, allow_nan=False)
         folder.mkdir(parents=True, exist_ok=True)
         weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
         save_file(weights, folder / f"{_WEIGHTS}.tmp")
         (folder / f"{_CARD}.tmp").write_text(text)
         (folder / f"{_WEIGHTS}.tmp").replace(folder / _WEIGHTS)
-        (folder / f"{_CARD}.tmp").replace(folder / _CARD)  # last: a folder with a card is whole
+        (folder / f"{_CARD}.tmp").replace(folder / _CARD)  # last: a folder with a card is complete
         return folder
 
     @classmethod
     def load(
         cls, folder: str | Path, *, model: Callable[[], nn.Module] | None = None
     ) -> "Classifier":
-        """Read a classifier; nothing that its files say is executed.
+        """Read a classifier. No code from its files is executed.
 
         Args:
             folder: The folder it was saved in.
-            model: For a network of one's own, a function that makes one without weights: the card
-                is not trusted to name code.
+            model: For a custom network, a function that builds it. The weights are then loaded. A
+                card cannot name code to run.
         """
         folder = Path(folder)
         card = _read_card(folder)
@@ -160,8 +174,8 @@ class Classifier:
             )
         else:
             raise ValueError(
-                f"{folder} was trained with a network of one's own, {card['network']!r}; pass "
-                "model=, a function that makes it"
+                f"{folder} was trained with a custom network, {card['network']!r}; call "
+                "Classifier.load with model=, a function that builds it"
             )
         _load_weights(folder / _WEIGHTS, network)
         encoder = card["encoder"]
@@ -182,8 +196,20 @@ class Classifier:
         )
 
 
+def refuse_other_content(folder: Path) -> None:
+    """Raise unless the folder is new, empty or holds a classifier, which may be replaced.
+
+    Example:
+        >>> refuse_other_content(Path("no such folder"))
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"a classifier is saved in a folder, but {folder} is a file")
+    if folder.is_dir() and not (folder / _CARD).exists() and any(folder.iterdir()):
+        raise ValueError(f"{folder} holds files that are not a classifier; choose another folder")
+
+
 def _read_card(folder: Path) -> dict[str, Any]:
-    """The card, or raise if it is none."""
+    """Read the card, or raise if the file is not a valid one."""
     path = folder / _CARD
     if not path.is_file():
         raise FileNotFoundError(f"there is no classifier in {folder}: {_CARD} is missing")
@@ -207,12 +233,12 @@ def _read_card(folder: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         is_card = False
     if not is_card or {len(card["prior"]), len(card["assumed_prior"])} != {len(card["classes"])}:
-        raise ValueError(f"{path} is no card of a classifier that this version reads; train anew")
+        raise ValueError(f"{path} is not a card that this version can read; train the model again")
     return dict(card)
 
 
 def _load_weights(path: Path, model: nn.Module) -> None:
-    """Put weights into a model, or raise if they are not its own."""
+    """Load weights into a model, or raise if they do not fit."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -222,7 +248,7 @@ def _load_weights(path: Path, model: nn.Module) -> None:
         reason = str(error).splitlines()[0]
         raise ValueError(
             f"{path} does not hold the weights that the card describes ({reason}); the folder is "
-            "damaged, train anew"
+            "damaged: train the model again"
         ) from None
     if not all(np.isfinite(p.detach().numpy()).all() for p in model.parameters()):
-        raise ValueError(f"{path} holds weights that are not finite; train anew")
+        raise ValueError(f"{path} holds weights that are not finite; train the model again")

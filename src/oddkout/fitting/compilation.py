@@ -1,4 +1,4 @@
-"""Whether compiling a model pays off, decided by the work of a run, never by a clock."""
+"""Whether compiling a model pays off, decided by the amount of work, never by a clock."""
 
 import copy
 import os
@@ -8,20 +8,19 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-# Compiling costs ten to thirty seconds and saves up to a third of every step (`make bench` measures
-# both), so it repays after a minute or two: about so many operations on a machine of today.
+# Compiling takes ten to thirty seconds and saves up to a third of every step (see `make bench`). It
+# pays off after a minute or two, which is about this many floating-point operations.
 _REPAYS_FROM = {"cpu": 1e13, "cuda": 1e15}
 
 
 def repays_compiling(model: nn.Module, x: Tensor, *, examples: int, updates: int) -> bool:
-    """Whether a run is long enough, and the machine able to compile.
+    """Whether a run is long enough to repay compiling, and the machine can compile.
 
-    A clock would answer differently from one run to the next, and with it the last bits of the
-    weights. So the work decides, which the arguments determine.
+    The decision depends on the arguments only. A clock could decide differently in two runs, which
+    would change the last bits of the weights.
 
     Args:
-        model: The model.
-        x: Its inputs, of which one is looked at.
+        x: Inputs of the model; only the first is used.
         examples: Number of examples in an update.
         updates: Number of updates.
     """
@@ -32,21 +31,20 @@ def repays_compiling(model: nn.Module, x: Tensor, *, examples: int, updates: int
 
 
 def training_operations(model: nn.Module, x: Tensor) -> int:
-    """Floating-point operations of one example, forward and backward.
+    """Floating-point operations of a training step per example, forward and backward.
 
-    The gradients of inputs and of weights cost as much as the forward pass each.
+    The backward pass counts as two forward passes: gradients of the inputs and of the weights.
 
     Args:
-        model: The model.
-        x: Its inputs, of which one is looked at.
+        x: Inputs of the model; only the first is used.
     """
     counter = FlopCounterMode(display=False)
-    counted = copy.deepcopy(model).eval()  # statistics of the model itself stay as they are
+    counted = copy.deepcopy(model).eval()  # the model's own batch statistics stay unchanged
     with counter, torch.no_grad():
         counted(x[:1])
     return 3 * int(counter.get_total_flops())
 
 
 def _has_compiler() -> bool:
-    """Whether there is a C++ compiler, which PyTorch's needs on a CPU."""
+    """Whether there is a C++ compiler, which ``torch.compile`` needs on a CPU."""
     return shutil.which(os.environ.get("CXX", "g++")) is not None

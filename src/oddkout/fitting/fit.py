@@ -1,4 +1,4 @@
-"""``oko.fit``: one classifier from data to card, with all defaults."""
+"""``oko.fit``: fit, calibrate and evaluate one classifier."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -22,7 +22,7 @@ from oddkout.fitting.training import Progress
 from oddkout.prior import PriorLedger, uniform
 from oddkout.version import versions
 
-# Bins of a calibration error, as in the paper.
+# Number of bins of the calibration error, as in the paper.
 BINS = 10
 
 
@@ -43,26 +43,25 @@ def fit(
 ) -> Classifier:
     """Fit a classifier to the training part of a data set and evaluate it on the test part.
 
-    Networks of ``folds`` cross-validation folds choose the learning rate and fit the temperature;
-    the final network is trained on the whole training part. Probabilities are for the class
-    frequencies of the training part. For a known benchmark data set they are for equal classes,
-    as in the paper.
+    Cross-validation chooses the learning rate and fits the temperature. The final network is
+    trained on the whole training part. Probabilities are for the class frequencies of the training
+    part; for the known benchmark data sets they are for equal class frequencies, as in the paper.
 
     Args:
         source: Anything that ``load_data`` takes: a name, a path, a pandas frame, a pair (examples,
             labels), or loaded data.
         method: Name of the method.
-        k: Number of odd classes, for methods that draw sets; the method's own if not given.
-        head: Whether there is an odd-class head; the method's own if not given.
-        recipe: Parts of ``Recipe`` to change, e.g. ``{"updates": 300}``; the others suit the
-            number of examples.
+        k: Number of odd classes, for methods that draw sets; by default that of the method.
+        head: Whether to train an odd-class head; by default as the method prescribes.
+        recipe: Fields of ``Recipe`` to change, e.g. ``{"updates": 300}``. The other fields are
+            adapted to the number of examples.
         learning_rates: Candidates; the one with the lowest out-of-fold NLL is used.
-        folds: Number of folds; 0 for none, which needs a single learning rate.
-        calibrate: ``"folds"`` divides logits by the temperature fitted out of fold; ``"none"``
-            leaves them as the method prescribes.
-        seed: Key of all randomness, the split into training and test part included.
-        checkpoint: File that keeps the state of the final training.
-        progress: Called with the rows of the learning curves.
+        folds: Number of cross-validation folds; 0 for none, which requires a single learning rate.
+        calibrate: ``"folds"`` divides the logits by the temperature fitted out of fold; ``"none"``
+            uses the temperature that the method prescribes, usually 1.
+        seed: Seed of all randomness, including the split into training and test part.
+        checkpoint: File for the state of the final training, which resumes from it.
+        progress: Called with each row of the learning curves.
         **reading: Further arguments of ``load_data``, such as ``target`` and ``test``.
 
     Example:
@@ -167,7 +166,7 @@ def prior_sentence(ledger: PriorLedger, population: Population) -> str:
 
 
 def settings_of(fitted: Fitted) -> dict[str, Any]:
-    """How a network was trained, as plain values."""
+    """The settings a network was trained with, as plain values."""
     recipe = asdict(fitted.recipe)
     if not isinstance(recipe["model"], str):
         recipe["model"] = getattr(recipe["model"], "__name__", "own")
@@ -175,21 +174,21 @@ def settings_of(fitted: Fitted) -> dict[str, Any]:
 
 
 def evaluated(classifier: Classifier, data: Data) -> Evaluation | None:
-    """How good the probabilities for the test part are; None without a test part."""
+    """Evaluation on the test part; None if it has fewer than 2 examples."""
     if len(data.y_test) < 2:
         return None
     return evaluate(
-        classifier.predict_logits(np.asarray(data.x_test[:])),
+        classifier.encoded_logits(np.asarray(data.x_test[:])),
         data.y_test,
         classes=data.classes,
-        # Head, middle and tail are groups of classes: two classes have none.
+        # The report groups classes into head, middle and tail, which needs at least 3 classes.
         train_labels=data.y_train if len(data.classes) > 2 else None,
         bins=BINS,
     )
 
 
 def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Fitted) -> dict[str, Any]:
-    """What a card says beside what is needed to predict."""
+    """The part of the card that is not needed to predict."""
     evaluation = classifier.evaluation
     return {
         "data": {
@@ -208,7 +207,7 @@ def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Fitted
 
 
 def _fingerprint(ready: Prepared) -> str:
-    """A hash of the training part, equal for classifiers that saw the same examples."""
+    """Hash of the training part: equal for classifiers trained on the same examples."""
     digest = blake2b(digest_size=16)
     for part in (ready.x, ready.y):
         digest.update(np.ascontiguousarray(part.numpy()).tobytes())

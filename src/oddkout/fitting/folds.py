@@ -1,4 +1,4 @@
-"""Cross-validation folds: who is scored by which network, and how good the scores are."""
+"""Cross-validation folds: assignment, out-of-fold predictions and their scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from oddkout.randomness import keyed_generator
 
 FOLDS = 5
 
-# Fold of an example that every network trains on and none is scored on.
+# Fold number of examples that are in every training part and never scored.
 UNSCORED = -1
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoldScores:
-    """Predictions for training examples by networks that did not see them.
+    """Out-of-fold predictions: of training examples by networks that did not see them.
 
     Attributes:
-        logits: Logits of the networks; rows of examples that are never scored are 0.
-        fold_of: Fold of every example, ``UNSCORED`` for examples that are never scored.
-        temperature: The temperature fitted to these logits, after the prior was adjusted.
-        metrics: NLL and accuracy with a temperature that is itself fitted on the other folds.
+        logits: Logits of the networks; 0 for examples that are never scored.
+        fold_of: Fold of each example; ``UNSCORED`` for examples that are never scored.
+        temperature: Temperature fitted to these logits, after conversion to the stated prior.
+        metrics: NLL and accuracy, each fold with a temperature fitted on the other folds.
     """
 
     logits: Float[Tensor, "examples classes"]
@@ -40,15 +40,15 @@ class FoldScores:
 def assigned_folds(
     y: Int[Tensor, " examples"], *, folds: int, seed: int
 ) -> Int[Tensor, " examples"] | None:
-    """A fold for every example, each class spread evenly; None if nothing can be scored.
+    """Assign each example to a fold, stratified by class; None if nothing can be scored.
 
-    A class of one example is in every training part and never scored, since a network that never
-    saw a class says nothing about one that did. There are no more folds than scored examples.
+    A class with one example is in every training part and never scored: a network that never saw
+    the class cannot predict it. There are at most as many folds as scored examples.
 
     Args:
         y: Classes of the training examples.
-        folds: Number of folds, from 2.
-        seed: Key of the assignment.
+        folds: Number of folds, at least 2.
+        seed: Seed of the assignment.
 
     Example:
         >>> assigned_folds(torch.tensor([0, 1, 1]), folds=5, seed=0).tolist()
@@ -72,13 +72,14 @@ def fold_logits(
     classes: int,
     predict: Callable[[int, Tensor, Tensor], Float[Tensor, "held classes"]],
 ) -> Float[Tensor, "examples classes"]:
-    """Logits of every scored example by the network of its fold.
+    """Out-of-fold logits; 0 for examples that are never scored.
 
     Args:
         y: Classes of the training examples.
-        fold_of: Fold of every example.
+        fold_of: Fold of each example, see ``assigned_folds``.
         classes: Number of classes.
-        predict: Called with a fold, the examples to train on and those to predict, as masks.
+        predict: Called with a fold number and two masks: the examples to train on and those to
+            predict. Returns the logits of the latter.
     """
     logits = torch.zeros(len(y), classes)
     for fold in range(int(fold_of.max()) + 1):
@@ -95,14 +96,14 @@ def scored_folds(
     ledger: PriorLedger,
     is_balanced: bool,
 ) -> FoldScores:
-    """Fit the temperature to out-of-fold logits and measure them.
+    """Fit the temperature to out-of-fold logits and evaluate them.
 
     Args:
-        logits: Logits of the networks.
+        logits: Out-of-fold logits, see ``fold_logits``.
         y: Classes of the training examples.
-        fold_of: Fold of every example.
-        ledger: The class frequencies that logits and probabilities are for.
-        is_balanced: Whether all classes weigh the same, however many examples they have.
+        fold_of: Fold of each example.
+        ledger: Class frequencies of the logits and of the probabilities.
+        is_balanced: Whether to give all classes the same weight, whatever their size.
     """
     is_scored = fold_of != UNSCORED
     labels = y[is_scored]
@@ -124,5 +125,5 @@ def scored_folds(
 
 
 def fold_seed(seed: int, fold: int) -> int:
-    """A seed for the network of one fold, distinct from the seeds of whole runs."""
+    """Seed for the network of one fold, different from the seeds of final networks."""
     return 1_000_003 * (seed + 1) + fold

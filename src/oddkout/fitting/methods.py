@@ -1,4 +1,4 @@
-"""The table of methods: what an update sees, and what it asks of the model."""
+"""The table of methods: how each draws its batches, and its loss."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,18 +16,18 @@ class Method:
     """One way to train a classifier.
 
     Attributes:
-        name: What users type.
-        batches: How the examples of an update are drawn: ``"shuffled"``, each once an epoch;
-            ``"balanced"``, a random class and then one of its examples, with replacement; or
-            ``"pool"``, distinct examples of every class, in which sets are drawn.
-        loss: The loss of these examples.
+        name: Name of the method in commands and tables.
+        batches: How the examples of an update are drawn. ``"shuffled"``: each example once per
+            epoch. ``"balanced"``: a random class, then one of its examples, with replacement.
+            ``"pool"``: distinct examples of each class, from which sets are drawn.
+        loss: The loss function.
         smoothing: Label smoothing of cross-entropy.
         k: Number of odd classes in a set.
         targets: Targets of the set loss.
-        head: A second head, used in training only: ``"odd"`` predicts the odd class; ``"noise"``
-            predicts random labels and is the control for it.
-        temperature: What the logits are divided by after training: ``"none"``, a number, or
-            ``"fit"`` for a temperature fitted out of fold.
+        head: A second head, used in training only. ``"odd"`` predicts the odd class; its control
+            ``"noise"`` predicts random labels.
+        temperature: Divisor of the logits after training: ``"none"``, a number, or ``"fit"`` for a
+            temperature fitted out of fold.
     """
 
     name: str
@@ -72,12 +72,12 @@ METHODS = {
 
 
 def chosen_method(name: str, *, k: int | None = None, head: bool | None = None) -> Method:
-    """A method of the table, with another k or without its head if requested.
+    """A method of the table, with another k or another choice of head if requested.
 
     Args:
         name: Name of the method.
-        k: Number of odd classes, for methods that draw sets; the method's own if not given.
-        head: Whether there is an odd-class head. If not given, ``oko`` has one for k = 1 only.
+        k: Number of odd classes, for methods that draw sets; by default that of the method.
+        head: Whether to train an odd-class head. By default, ``oko`` has one for k = 1 only.
 
     Example:
         >>> chosen_method("oko", k=3).k
@@ -91,10 +91,10 @@ def chosen_method(name: str, *, k: int | None = None, head: bool | None = None) 
             raise ValueError(f"{name} draws no sets, got {given}; leave it out")
         return method
     if k is not None:
-        # The odd-class head is made for one odd class: for other k there is none by default.
+        # The odd-class head is designed for one odd class, so other k have none by default.
         method = replace(method, k=at_least("k", k, 0), head=method.head if k == 1 else "none")
     if head is not None:
         if head and method.k == 0:
-            raise ValueError("a set with k=0 has no odd class for a head to name; leave it out")
+            raise ValueError("an odd-class head needs an odd class, got k=0; leave the head out")
         method = replace(method, head="odd" if head else "none")
     return method

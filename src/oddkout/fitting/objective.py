@@ -1,4 +1,4 @@
-"""What an update draws, and its loss, for every method."""
+"""The examples that each update draws, and its loss, for every method."""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -19,20 +19,21 @@ from oddkout.sets import ClassIndex
 # Examples of an update, and the sets among them for methods that use sets.
 Drawn = tuple[Int[Tensor, " batch"], Int[Tensor, "sets members"] | None]
 
-# Updates that are drawn together: drawing one at a time costs several times as much.
+# Number of updates drawn together: drawing one at a time costs several times as much.
 _BLOCK = 32
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """How much training there is; the same for every method.
+    """The amount of training, the same for every method.
 
     Attributes:
         updates: Number of updates.
-        examples: Number of examples in an update; a pool holds the nearest number of each class.
+        examples: Number of examples in an update. A pool is balanced, so its size is the nearest
+            multiple of the number of classes.
         sets: Number of sets in an update, for methods that draw sets.
-        layout: ``"pool"`` draws sets in a balanced pool, ``"paper"`` from all training data; the
-            model sees each distinct member once.
+        layout: ``"pool"`` draws sets from a balanced pool, ``"paper"`` from all training data. In
+            both, the model sees each distinct member once.
     """
 
     updates: int
@@ -48,20 +49,18 @@ class Budget:
 
 
 class Objective:
-    """A method on given training labels: draws the examples of an update and computes their loss.
+    """Draws the examples of each update of a method and computes their loss.
 
-    Draws and losses are those of the public samplers and losses, made for many updates at once
-    because drawing them one by one costs several times as much. Everything drawn is a function of
-    the seed and the number of the update.
+    Equivalent to the public samplers and losses, but draws many updates at once, which is several
+    times faster. The draws depend only on the seed and the number of the update.
 
     Args:
-        method: The method.
-        labels: Class of every training example.
+        labels: Class of each training example.
         classes: Number of classes, columns of the logits.
-        budget: How much an update draws.
-        seed: Key of all randomness.
-        rank: Number of this process among those that train together; each draws its own examples.
-        processes: Number of these processes.
+        budget: Number of examples and sets per update.
+        seed: Seed of all randomness.
+        rank: Rank of this process in distributed training; each process draws its own examples.
+        processes: Number of processes in distributed training.
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class Objective:
         return loss
 
     def _draw_block(self, block: int) -> list[Drawn]:
-        """Draw what the updates of a block see, together."""
+        """Draw the batches of all updates of a block together."""
         generator = keyed_generator(self._seed, 1, self._rank, block)
         if self.method.batches == "balanced":
             drawn = self._index.draw_examples(
@@ -157,15 +156,15 @@ class Objective:
         k, sets = self.method.k, self._budget.sets
         if self._budget.layout == "paper":
             members = self._index.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
-            return [_distinct(own) for own in torch.split(members, sets)]
+            return [_distinct(batch) for batch in torch.split(members, sets)]
         pools = self._index.draw_pools(pools=_BLOCK, per_class=self._per_class, generator=generator)
-        if self._inside is None:  # every pool lists its classes in the same order
+        if self._inside is None:  # all pools list their classes in the same order
             self._inside = ClassIndex(self._labels[pools[0]], singletons="repeat")
         inside = self._inside.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
         return list(zip(pools, torch.split(inside, sets), strict=True))
 
     def _shuffled(self, update: int) -> Int[Tensor, " batch"]:
-        """The next examples of shuffled epochs, which follow each other without a gap."""
+        """The batch of an update; a batch may span the end of an epoch and the next one."""
         count = len(self._labels)
         start = (update * self._processes + self._rank) * self._budget.examples
         epochs = range(start // count, (start + self._budget.examples - 1) // count + 1)
@@ -174,7 +173,7 @@ class Objective:
         return torch.cat(order)[first : first + self._budget.examples]
 
     def _order(self, epoch: int) -> Int[Tensor, " examples"]:
-        """Order of the examples in an epoch, kept as long as updates may reach into it."""
+        """Order of the examples in an epoch, cached while updates may still need it."""
         if epoch not in self._orders:
             generator = keyed_generator(self._seed, 3, epoch)
             self._orders = {near: self._orders[near] for near in self._orders if near >= epoch - 1}
@@ -183,6 +182,6 @@ class Objective:
 
 
 def _distinct(members: Int[Tensor, "sets members"]) -> Drawn:
-    """The distinct members of some sets, and the sets as positions among them."""
+    """The distinct members of the sets, and the sets as positions among these members."""
     pool, positions = torch.unique(members, return_inverse=True)
     return pool, positions.view(members.shape)

@@ -1,4 +1,4 @@
-"""The optimiser of a training, its learning rate over time, and the weight of a second head."""
+"""The optimiser, its learning rate schedule, and the weight schedule of a second head."""
 
 import math
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ OptimiserName = Literal["sgd", "adamw"]
 
 @dataclass(frozen=True, kw_only=True)
 class Optimiser:
-    """How weights move.
+    """Settings of the optimiser.
 
     Attributes:
-        name: ``"sgd"``, with Nesterov momentum, or ``"adamw"``.
-        learning_rate: Highest learning rate: it rises linearly, then falls by a cosine to 0.
+        name: ``"sgd"`` (with Nesterov momentum) or ``"adamw"``.
+        learning_rate: Peak learning rate: a linear warm-up, then cosine decay to 0.
         momentum: Momentum of SGD.
-        weight_decay: L2 on weights, not on biases and normalisation layers.
-        warm_up: Share of the updates in which the learning rate rises.
-        clip_norm: Largest norm of the gradient.
-        clip_value: Largest absolute value of an entry of the gradient.
+        weight_decay: Weight decay; not applied to biases and normalisation layers.
+        warm_up: Share of the updates in the warm-up.
+        clip_norm: Largest norm of the gradient; None for no limit.
+        clip_value: Largest absolute value of a gradient entry; None for no limit.
     """
 
     name: OptimiserName = "sgd"
@@ -38,7 +38,7 @@ class Optimiser:
         one_of("optimiser", self.name, get_args(OptimiserName))
 
     def of(self, model: nn.Module) -> torch.optim.Optimizer:
-        """PyTorch's optimiser of a model's weights."""
+        """The PyTorch optimiser for a model."""
         groups: list[dict[str, Any]] = [
             {
                 "params": [p for p in model.parameters() if p.ndim > 1],
@@ -46,7 +46,7 @@ class Optimiser:
             },
             {"params": [p for p in model.parameters() if p.ndim <= 1], "weight_decay": 0.0},
         ]
-        # Fused: one pass over all weights instead of one for each of some ten operations.
+        # Fused: one pass over the weights instead of about ten.
         if self.name == "adamw":
             return torch.optim.AdamW(groups, lr=self.learning_rate, fused=True)
         return torch.optim.SGD(
@@ -58,11 +58,7 @@ class Optimiser:
         )
 
     def rate(self, done: float) -> float:
-        """Learning rate when a share of the updates is done.
-
-        Args:
-            done: Share of the updates, from 0 to 1.
-        """
+        """Learning rate after a share ``done`` of the updates, from 0 to 1."""
         if done < self.warm_up:
             return self.learning_rate * ((done + 1e-3) / (self.warm_up + 1e-3))
         angle = math.pi * (done - self.warm_up) / (1 - self.warm_up)
@@ -78,21 +74,17 @@ class Optimiser:
 
 @dataclass(frozen=True, kw_only=True)
 class HeadSchedule:
-    """Weight of a second head's loss over time.
+    """Weight schedule of the second head's loss.
 
     Attributes:
-        weight: Weight at the beginning; it falls by a cosine to 0.
-        until: Share of the updates after which the weight is 0; 0 keeps it constant.
+        weight: Initial weight; cosine decay to 0.
+        until: Share of the updates after which the weight is 0; 0 keeps the weight constant.
     """
 
     weight: Number = 2.0
     until: Number = 0.6
 
     def at(self, done: float) -> float:
-        """Weight when a share of the updates is done.
-
-        Args:
-            done: Share of the updates, from 0 to 1.
-        """
+        """Weight after a share ``done`` of the updates, from 0 to 1."""
         share = 0.5 * (1 + math.cos(math.pi * min(done / self.until, 1.0))) if self.until else 1.0
         return self.weight * share

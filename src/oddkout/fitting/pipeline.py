@@ -1,4 +1,4 @@
-"""The one way to fit: train, predict out of fold, fit the temperature, adjust for the prior."""
+"""The fitting pipeline: train, predict out of fold, fit the temperature, adjust the prior."""
 
 import time
 from collections.abc import Sequence
@@ -23,26 +23,26 @@ from oddkout.models import build_model
 from oddkout.prior import PriorLedger, class_frequencies, uniform
 from oddkout.randomness import keyed_generator, keyed_globals
 
-# Where probabilities are judged: class frequencies of the training part, or equal ones as in the
-# paper, which corrects no method.
+# Class frequencies to evaluate for: those of the training part, or equal ones as in the paper, which
+# corrects the logits of no method.
 Population = Literal["train", "uniform"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """A network with everything that was fitted beside it.
+    """A fitted network, its temperature and its out-of-fold predictions.
 
     Attributes:
         model: The network, trained on all training examples.
-        method: The method.
-        recipe: How it was trained, the chosen learning rate included.
-        ledger: The class frequencies that its logits and probabilities are for; the temperature
-            is 1 and ``own_temperature`` or ``temperature`` comes on top.
+        method: The method it was trained with.
+        recipe: The chosen recipe, including the learning rate.
+        ledger: Class frequencies of the logits and the probabilities, with temperature 1; see
+            ``calibrated`` and ``as_trained``.
         temperature: The temperature fitted out of fold; 1 without folds.
-        scores: Out-of-fold predictions and their NLL, if there are folds.
+        scores: Out-of-fold predictions and their NLL; None without folds.
         log: The learning curve.
-        notes: What a user should know about the fit, a sentence each.
-        seconds: Seconds of the final training and of the folds.
+        notes: What a user should know about the fit, one sentence each.
+        seconds: Duration of the final training and of the folds.
     """
 
     model: nn.Module
@@ -57,9 +57,11 @@ class Fitted:
 
     @property
     def own_temperature(self) -> Number:
-        """The temperature that the method itself prescribes."""
-        own = self.method.temperature
-        return self.temperature if own == "fit" else 1.0 if own == "none" else own
+        """The temperature that the method prescribes."""
+        prescribed = self.method.temperature
+        if prescribed == "fit":
+            return self.temperature
+        return 1.0 if prescribed == "none" else prescribed
 
     @property
     def calibrated(self) -> PriorLedger:
@@ -83,17 +85,16 @@ def fit_network(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Fitted:
-    """Fit a network: choose among recipes out of fold, train the best one, fit its temperature.
+    """Fit a network: choose the recipe out of fold, train the network, fit its temperature.
 
     Args:
         data: The data; only the training part is used.
-        method: The method.
-        recipes: The candidates; the one with the lowest out-of-fold NLL is trained. The first one
-            wins a tie.
-        folds: Number of folds, each of which trains one more network; 0 for none.
-        population: Where probabilities are judged.
-        seed: Key of all randomness.
-        checkpoint: File that keeps the state of the final training.
+        method: The method to train with.
+        recipes: Candidates; the one with the lowest out-of-fold NLL is used, the first on a tie.
+        folds: Number of folds; each trains one more network per recipe. 0 for none.
+        population: Class frequencies to evaluate for.
+        seed: Seed of all randomness.
+        checkpoint: File for the state of the final training, which resumes from it.
         progress: Called with the rows of all logs; ``done`` and ``total`` count all updates.
     """
     if len(recipes) > 1 and not folds:
@@ -160,14 +161,11 @@ def train_network(
     Args:
         x: Training examples, standardised.
         y: Their classes.
-        recipe: The recipe.
-        method: The method.
-        classes: Number of classes.
-        seed: Key of all randomness.
-        checkpoint: File that keeps the state of training.
-        progress: Called with every new row of the log.
+        seed: Seed of all randomness.
+        checkpoint: File for the state of training, which resumes from it.
+        progress: Called with each new row of the log.
     """
-    with keyed_globals(seed, 0, device=torch.device("cpu")):  # for networks of the user's own
+    with keyed_globals(seed, 0, device=torch.device("cpu")):  # for custom networks
         network = build_model(
             recipe.model,
             shape=tuple(x.shape[1:]),
@@ -202,9 +200,9 @@ def _predict_folds(
 ) -> Tensor:
     """Out-of-fold logits of a recipe.
 
-    The networks of the folds pass over their examples as often as the final one: they make fewer
-    updates. With as many, they would be more confident than the network whose temperature they
-    stand in for.
+    The networks of the folds see fewer examples, so they make proportionally fewer updates. With as
+    many updates as the final network, they would be more confident than it, and the temperature
+    would not fit.
     """
     shorter = fold_recipe(recipe, folds=int(fold_of.max()) + 1)
 
@@ -224,12 +222,12 @@ def _predict_folds(
 
 
 def fold_recipe(recipe: Recipe, *, folds: int) -> Recipe:
-    """The recipe of a fold's network: as many passes over fewer examples."""
+    """The recipe for the networks of the folds: the same number of passes over fewer examples."""
     return replace(recipe, updates=max(1, round(recipe.updates * (1 - 1 / folds))))
 
 
 class _Counter:
-    """Counts the updates of several trainings for one progress bar."""
+    """Counts the updates of several networks for one progress bar."""
 
     def __init__(self, progress: Progress | None, recipes: Sequence[Recipe], folds: int) -> None:
         self._progress = progress
@@ -239,7 +237,7 @@ class _Counter:
             self._total += folds * fold_recipe(recipe, folds=folds).updates
 
     def next(self, updates: int) -> Progress | None:
-        """What the next training, of so many updates, calls with its rows."""
+        """The progress function for the next network, which makes this many updates."""
         before = self._done
         self._done += updates
         progress = self._progress
@@ -249,7 +247,7 @@ class _Counter:
 
 
 def _ledger(data: Prepared, method: Method, population: Population) -> PriorLedger:
-    """The class frequencies that a method's logits are for, and those it is judged for."""
+    """The class frequencies that a method assumes, and those it is evaluated for."""
     classes = len(data.classes)
     train_prior = tuple(class_frequencies(data.y, classes=classes).tolist())
     assumed = uniform(classes) if method.is_balanced else train_prior
@@ -257,7 +255,7 @@ def _ledger(data: Prepared, method: Method, population: Population) -> PriorLedg
 
 
 def _notes(data: Prepared, sizes: dict[str, int], *, folds: int, method: Method) -> tuple[str, ...]:
-    """What a user should know about a fit."""
+    """Notes for the user, one sentence each."""
     notes = (*data.notes, *class_notes(sizes, folds=folds).values())
     if method.temperature == "fit" and not folds:
         notes += (f"{method.name} fits its temperature out of fold: without folds it stays at 1",)
@@ -265,10 +263,10 @@ def _notes(data: Prepared, sizes: dict[str, int], *, folds: int, method: Method)
 
 
 def _refuse_other_outputs(network: nn.Module, x: Tensor, classes: int) -> None:
-    """Raise unless the network gives one logit per class."""
+    """Raise unless the network outputs one logit per class."""
     shape = tuple(predict_logits(network, x[:1]).shape)
     if shape != (1, classes):
         raise ValueError(
-            f"the network must give a logit for each of {classes} classes, got logits of shape "
-            f"{shape} for 1 example; let it take classes= and end in as many"
+            f"the network must output a logit for each of {classes} classes, got logits of shape "
+            f"{shape} for 1 example; let its function take classes= and use it for the last layer"
         )

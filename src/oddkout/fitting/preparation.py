@@ -1,22 +1,24 @@
-"""Examples as the network takes them: tensors, standardised by the training part."""
+"""Inputs of the network: tensors, standardised by the training part."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
+from numpy import ndarray
 from torch import Tensor
 
+from oddkout.checks import few
 from oddkout.data import Data, as_tensor
 
-# Below this a column or channel counts as constant and is not scaled.
+# A column or channel with a smaller (relative) deviation counts as constant and is not scaled.
 _CONSTANT = 1e-6
 
 
 @dataclass(frozen=True)
 class Standardisation:
-    """Inputs less their mean, divided by their deviation: one of each per column or channel.
+    """Subtracts the mean of each column or channel and divides by its standard deviation.
 
     Attributes:
         mean: Means; a single 0 leaves inputs as they are.
@@ -28,15 +30,15 @@ class Standardisation:
 
     @classmethod
     def of(cls, x: Any, *, is_encoded: bool) -> "Standardisation":
-        """Learn means and deviations of training examples.
+        """Compute the means and deviations of training examples.
 
         Args:
             x: Training examples, as ``Data`` holds them.
-            is_encoded: Whether a table encoder has standardised them already.
+            is_encoded: Whether a table encoder has already standardised them.
         """
         if is_encoded:
             return cls()
-        if np.ndim(x) == 2:  # in double precision: columns may be of any size
+        if np.ndim(x) == 2:  # in double precision: columns may have any unit
             columns = np.asarray(x, dtype=np.float64)
             mean, deviation = columns.mean(axis=0), columns.std(axis=0)
             tiny = _CONSTANT * np.abs(columns).max(axis=0)
@@ -48,11 +50,7 @@ class Standardisation:
         return cls(_floats(mean), _floats(deviation))
 
     def __call__(self, x: Any) -> Float[Tensor, "examples ..."]:
-        """Examples as a standardised float32 tensor.
-
-        Args:
-            x: Examples, as ``Data`` holds them.
-        """
+        """Standardise examples, given as ``Data`` holds them; returns a float32 tensor."""
         if np.ndim(x) == 2 and len(self.mean) > 1:
             rows = np.asarray(x, dtype=np.float64)
             scaled = (rows - np.array(self.mean)) / np.array(self.deviation)
@@ -78,17 +76,37 @@ class Prepared:
 
 def prepared(data: Data) -> Prepared:
     """Turn a data set into standardised tensors."""
-    x_train = np.asarray(data.x_train[:])
+    x_train, x_test = np.asarray(data.x_train[:]), np.asarray(data.x_test[:])
+    for part, x in (("training", x_train), ("test", x_test)):
+        if broken := non_finite_rows(x):
+            raise ValueError(
+                f"examples must be finite, but {len(broken)} {part} examples hold NaN or infinity, "
+                f"at {few(broken)}; impute or drop them"
+            )
     standardisation = Standardisation.of(x_train, is_encoded=data.is_encoded)
     return Prepared(
         x=standardisation(x_train),
         y=torch.from_numpy(data.y_train),
-        x_test=standardisation(np.asarray(data.x_test[:])),
+        x_test=standardisation(x_test),
         y_test=torch.from_numpy(data.y_test),
         classes=data.classes,
         standardisation=standardisation,
         notes=data.notes,
     )
+
+
+def non_finite_rows(x: Shaped[ndarray, "examples ..."]) -> list[int]:
+    """Positions of the examples that hold NaN or infinity.
+
+    Example:
+        >>> non_finite_rows(np.array([[1.0, 2.0], [np.nan, 3.0]]))
+        [1]
+    """
+    if x.dtype.kind != "f":
+        return []
+    is_finite = np.isfinite(x).all(axis=tuple(range(1, x.ndim)))
+    rows: list[int] = np.flatnonzero(~is_finite).tolist()
+    return rows
 
 
 def _floats(values: Any) -> tuple[float, ...]:

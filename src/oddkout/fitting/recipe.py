@@ -1,4 +1,4 @@
-"""How a network is trained, method apart: one recipe for all methods."""
+"""The training recipe, which is the same for all methods."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -12,42 +12,42 @@ from oddkout.fitting.objective import Budget
 from oddkout.fitting.optimisation import HeadSchedule, Optimiser, OptimiserName
 from oddkout.losses.odd_k_out import Layout
 
-# Learning rates that every method chooses from, out of fold.
+# Default candidates for the learning rate; every method chooses out of fold.
 LEARNING_RATES: tuple[Number, ...] = (0.1, 0.2)
 
-# Examples of a class for which the defaults were chosen.
+# Number of examples per class that the defaults were tuned for.
 _FEW = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Everything that training depends on beside data, method and seed.
+    """Everything that training depends on, except data, method and seed.
 
-    The defaults are explained in ``docs/recipe.md``. They are for ten examples of each class;
+    The defaults are explained in ``docs/recipe.md``. They are tuned for ten examples per class;
     ``suited_to`` adapts them to more.
 
     Attributes:
-        model: The network, see ``build_model``: a name, or a function that makes one.
-        dropout: Share of its last features that training drops.
+        model: The network, see ``build_model``: a name, or a function that builds one.
+        dropout: Dropout of the last features.
         updates: Number of updates, the same for every method.
         examples: Number of examples in an update, the same for every method.
         sets: Number of sets in an update, for methods that draw sets.
-        layout: Whether sets are drawn in a ``"pool"`` or as in the ``"paper"``, see ``Budget``.
-        learning_rate: Highest learning rate.
+        layout: Whether sets are drawn from a ``"pool"`` or as in the ``"paper"``, see ``Budget``.
+        learning_rate: Peak learning rate.
         optimiser: ``"sgd"`` or ``"adamw"``.
         momentum: Momentum of SGD.
-        weight_decay: L2 on weights.
-        warm_up: Share of the updates in which the learning rate rises.
-        clip_norm: Largest norm of the gradient.
-        clip_value: Largest absolute value of an entry of the gradient.
-        head_weight: Weight of a second head's loss at the beginning.
-        head_until: Share of the updates after which it is 0; 0 keeps it constant.
-        averaging: Decay of a moving average of the weights.
-        shift: Images: largest shift in pixels.
-        flip: Images: whether they are mirrored at random.
-        crop: Images: largest share of height and width that is cut off.
-        compiled: Whether the model is compiled; if not given, when the run is long enough.
-        mixed_precision: Whether it computes in bfloat16; if not given, on GPUs that can.
+        weight_decay: Weight decay.
+        warm_up: Share of the updates in the warm-up of the learning rate.
+        clip_norm: Largest norm of the gradient; None for no limit.
+        clip_value: Largest absolute value of a gradient entry; None for no limit.
+        head_weight: Initial weight of the second head's loss.
+        head_until: Share of the updates after which that weight is 0; 0 keeps it constant.
+        averaging: Decay of a moving average of the weights; None for no averaging.
+        shift: Images: largest random shift in pixels.
+        flip: Images: whether to mirror at random.
+        crop: Images: largest share of height and width to cut off at random.
+        compiled: Whether to compile the model; by default if the run is long enough.
+        mixed_precision: Whether to compute in bfloat16; by default on GPUs that support it.
     """
 
     model: str | Callable[..., Any] = "auto"
@@ -75,11 +75,11 @@ class Recipe:
     def __post_init__(self) -> None:
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}")
-        assert self.options, "which raises for options that make no sense"
+        _ = self.options  # raises for invalid values
 
     @property
     def options(self) -> dict[str, Any]:
-        """The arguments of ``train`` that the recipe decides."""
+        """The arguments of ``train`` that the recipe determines."""
         return {
             "budget": Budget(
                 updates=self.updates, examples=self.examples, sets=self.sets, layout=self.layout
@@ -102,15 +102,15 @@ class Recipe:
 
 
 def suited_to(class_sizes: Iterable[Number]) -> dict[str, Any]:
-    """The parts of the recipe that depend on the number of examples.
+    """The fields of the recipe that depend on the number of examples.
 
-    The effective number of examples of a class is the harmonic mean of the class sizes, because
-    the variance of a mean over balanced classes depends on it: rare classes dominate. Up to ten,
-    the defaults of ``Recipe`` hold. Weight decay and the second head act like prior knowledge and
-    fall in proportion to it; the number of updates grows to twice the default.
+    The effective number of examples per class is the harmonic mean of the class sizes: the variance
+    of a class-balanced mean depends on it, so rare classes dominate. Up to ten, the defaults of
+    ``Recipe`` apply. Beyond, weight decay and the weight of the second head, which act like prior
+    knowledge, fall in proportion to it, and the number of updates rises to twice the default.
 
     Args:
-        class_sizes: Number of examples of every class; empty classes are ignored.
+        class_sizes: Number of examples of each class; empty classes are ignored.
 
     Example:
         >>> suited_to([20, 20])
@@ -128,11 +128,11 @@ def suited_to(class_sizes: Iterable[Number]) -> dict[str, Any]:
 
 
 def changed_recipe(class_sizes: Iterable[Number], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a recipe suited to the data, with changes that a user asks for.
+    """The fields that ``suited_to`` adapts to the data, updated with changes by the user.
 
     Args:
-        class_sizes: Number of examples of every class.
-        changes: Fields of ``Recipe`` by name.
+        class_sizes: Number of examples of each class.
+        changes: Fields of ``Recipe`` by name; unknown names raise.
 
     Example:
         >>> changed_recipe([5, 5], {"updates": 30})["updates"]
@@ -142,6 +142,6 @@ def changed_recipe(class_sizes: Iterable[Number], changes: Mapping[str, Any]) ->
     for name in changes:
         if name not in known:
             close = get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"its parts are {', '.join(known)}"
-            raise ValueError(f"a recipe has no part {name!r}; {hint}")
+            hint = f"did you mean {close[0]!r}?" if close else f"fields are {', '.join(known)}"
+            raise ValueError(f"a recipe has no field {name!r}; {hint}")
     return suited_to(class_sizes) | dict(changes)

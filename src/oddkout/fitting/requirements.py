@@ -1,4 +1,4 @@
-"""What training requires of the numbers of examples; ``doctor`` reads the same rules."""
+"""Requirements of training on the number of classes and examples; ``doctor`` applies the same."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,46 +11,47 @@ def refuse_few_classes(present: Sequence[object], method: Method) -> None:
 
     Args:
         present: Names of the classes that have training examples.
-        method: The method.
     """
     needed = max(2, method.k + 1)
     if len(present) < needed:
         raise ValueError(
             f"{method.name} with k={method.k} needs at least {needed} classes, got "
-            f"{len(present)} class(es), {few(present)}"
-            + ("; lower k" if len(present) > 1 else ": there is nothing to tell apart")
+            f"{len(present)} class(es), {few(present)}; "
+            + ("lower k" if len(present) > 1 else "add examples of another class")
         )
 
 
 def class_notes(sizes: dict[str, int], *, folds: int) -> dict[str, str]:
-    """What a user should know about classes that are too small, a sentence each by its code.
+    """Notes on classes that are too small: a sentence for each code.
 
     Args:
-        sizes: Number of training examples of every class.
-        folds: Number of folds; 0 for none.
+        sizes: Number of training examples of each class.
+        folds: Requested number of folds; 0 for none.
     """
     notes = {}
     if single := [name for name, size in sizes.items() if size == 1]:
         notes["single-examples"] = (
-            f"classes {few(single)} have a single training example, which forms pairs with itself "
-            "and is never scored out of fold; how such a class varies cannot be learned"
+            f"classes {few(single)} have a single training example: it is paired with itself and "
+            "never scored out of fold, and the variation within the class cannot be learned"
         )
     if absent := [name for name, size in sizes.items() if size == 0]:
         notes["absent-classes"] = (
-            f"classes {few(absent)} have no training example and cannot be predicted; drop them or "
-            "add examples"
+            f"classes {few(absent)} have no training examples and cannot be predicted; drop them "
+            "or add examples"
         )
     if folds and fold_count(sizes.values(), folds=folds) == 0:
-        notes["no-folds"] = "no class has 2 examples: there are no folds, the temperature stays 1"
+        notes["no-folds"] = (
+            "no class has 2 examples: cross-validation is impossible and the temperature stays at 1"
+        )
     return notes
 
 
 def fold_count(sizes: Iterable[int], *, folds: int) -> int:
-    """Number of folds that the training part allows: no more than scored examples, 0 below 2.
+    """Number of folds that the data allow: at most the number of scored examples; 0 if below 2.
 
     Args:
-        sizes: Number of training examples of every class; a class of one is never scored.
-        folds: Number of folds asked for.
+        sizes: Number of training examples of each class; a class with one example is not scored.
+        folds: Requested number of folds.
 
     Example:
         >>> fold_count([1, 1, 3], folds=5), fold_count([1, 1], folds=5)

@@ -1,4 +1,4 @@
-"""No more threads than pay off: a small network is as fast with one, and the same everywhere."""
+"""Use one thread for small networks: as fast, and with the same result on every machine."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,17 +7,17 @@ import torch
 
 from oddkout.checks import Number
 
-# Below this many floating-point operations a training uses one thread, as the processes of a
-# comparison do. It takes half a minute at most.
+# Training runs with fewer floating-point operations use one thread, as comparisons do. They take
+# half a minute at most.
 _WORTH_THREADS = 2e12
 
 
 @contextmanager
 def suitable_threads(operations: Number) -> Iterator[None]:
-    """Use one thread within, if there is little to compute; restore the number afterwards.
+    """Use one thread inside the block if there is little to compute; restore the number after it.
 
     Args:
-        operations: Floating-point operations of the training.
+        operations: Number of floating-point operations in the block.
     """
     before = torch.get_num_threads()
     if operations < _WORTH_THREADS and before > 1:

@@ -1,4 +1,4 @@
-"""The training loop: one for every method, a function of its arguments and one seed."""
+"""The training loop, the same for every method; deterministic given its arguments."""
 
 import copy
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from oddkout.checks import Number
 from oddkout.fitting.allocator import keep_memory
 from oddkout.fitting.augmentation import Augmentation
-from oddkout.fitting.checkpoint import load_checkpoint, save_checkpoint
+from oddkout.fitting.checkpoint import load_checkpoint, run_digest, save_checkpoint
 from oddkout.fitting.compilation import repays_compiling
 from oddkout.fitting.methods import Method
 from oddkout.fitting.objective import Budget, Objective
@@ -22,7 +22,7 @@ from oddkout.heads import with_odd_head, without_odd_head
 from oddkout.models import initialise
 from oddkout.randomness import keyed_generator, keyed_globals
 
-# Called with every new row of the log.
+# Called with each new row of the log.
 Progress = Callable[[dict[str, Number]], None]
 
 LOG_EVERY = 50  # updates between rows of the log
@@ -35,7 +35,7 @@ class Trained:
 
     Attributes:
         model: The network, in evaluation mode, without a second head.
-        log: The learning curve, a row every 50 updates: update, loss and learning rate.
+        log: The learning curve: update, loss and learning rate, every 50 updates.
     """
 
     model: nn.Module
@@ -60,35 +60,35 @@ def train(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Trained:
-    """Train a network; the same arguments give the same weights to the bit on one machine.
+    """Train a network. On one machine, the same arguments give bit-identical weights.
 
-    Where ``torch.distributed`` is initialised, its processes train together: each draws its own
+    If ``torch.distributed`` is initialised, its processes train together: each draws its own
     examples and sets, gradients are averaged, and all end with the same weights. Only the first
     process writes checkpoints and reports progress.
 
     Args:
-        model: The network; trained in place, on the device that it is on.
+        model: The network; trained in place, on its current device.
         x: Training examples, in memory.
         y: Their classes.
-        method: The method, see ``methods``.
+        method: The method, see ``METHODS``.
         classes: Number of classes.
-        budget: How much training there is.
-        optimiser: How weights move.
-        head: Weight of a second head's loss, for methods that have one.
-        augmentation: Random changes of images.
-        averaging: Decay of a moving average of the weights, which is then the result.
-        compiled: Whether to compile the model; if not given, when the run is long enough.
-        mixed_precision: Whether the model computes in bfloat16; if not given, on GPUs that can.
-        seed: Key of all randomness.
-        checkpoint: File that keeps the state; training resumes from it if it exists.
-        progress: Called with every new row of the log.
+        budget: Amount of training.
+        optimiser: Settings of the optimiser.
+        head: Weight schedule of the second head, for methods that have one.
+        augmentation: Data augmentation, for images.
+        averaging: Decay of a moving average of the weights, which is then returned.
+        compiled: Whether to compile the model; by default if the run is long enough.
+        mixed_precision: Whether to compute in bfloat16; by default on GPUs that support it.
+        seed: Seed of all randomness.
+        checkpoint: File for the state of training, which resumes from it if it exists.
+        progress: Called with each new row of the log.
     """
     optimiser, head = optimiser or Optimiser(), head or HeadSchedule()
     augmentation = augmentation or Augmentation()
     if augmentation and x.ndim != 4:
         raise ValueError(
-            f"shift, flip and crop are for images, but examples have the shape {tuple(x.shape[1:])}"
-            "; leave them out"
+            f"shift, flip and crop need images, but examples have the shape {tuple(x.shape[1:])}; "
+            "leave them out"
         )
     keep_memory()
     device = next(model.parameters()).device
@@ -105,9 +105,14 @@ def train(
         mixed_precision = device.type == "cuda" and torch.cuda.is_bf16_supported()
     average = copy.deepcopy(model) if averaging is not None else None
     step = optimiser.of(model)
-    first, log = 0, list[dict[str, Number]]()
-    if checkpoint is not None and checkpoint.exists():
-        first, log = load_checkpoint(checkpoint, model, step, average)
+    first, log, digest = 0, list[dict[str, Number]](), ""
+    if checkpoint is not None:
+        digest = run_digest(
+            x, y, method=method, classes=classes, budget=budget, optimiser=optimiser, head=head,
+            augmentation=augmentation, averaging=averaging, seed=seed,
+        )  # fmt: skip
+        if checkpoint.exists():
+            first, log = load_checkpoint(checkpoint, model, step, average, run=digest)
     shared = nn.parallel.DistributedDataParallel(model) if processes > 1 else model
     forward: Callable[[Tensor], Any] = torch.compile(shared) if compiled else shared
 
@@ -136,9 +141,8 @@ def train(
         if not (loss.isfinite() and norm.isfinite()):
             raise ValueError(
                 f"training stopped at update {update + 1} of {budget.updates}: the loss is "
-                f"{loss.item():.4g} and its gradient's norm {norm.item():.4g}, at learning rate "
-                f"{rate:.3g}; lower the learning rate, clip gradients, or look for inputs that are "
-                "not finite"
+                f"{loss.item():.4g} and the norm of its gradient {norm.item():.4g}, at learning "
+                f"rate {rate:.3g}; lower the learning rate or clip gradients"
             )
         step.step()
         if average is not None and averaging is not None:
@@ -148,23 +152,22 @@ def train(
             if progress is not None and rank == 0:
                 progress(log[-1])
         if checkpoint is not None and rank == 0 and (update + 1) % CHECKPOINT_EVERY == 0:
-            save_checkpoint(checkpoint, update + 1, log, model, step, average)
+            save_checkpoint(checkpoint, update + 1, log, model, step, average, run=digest)
 
-    return Trained(model=without_odd_head(average or model).eval(), log=log)
+    trained = model if average is None else average
+    return Trained(model=without_odd_head(trained).eval(), log=log)
 
 
 def predict_logits(
     model: nn.Module, x: Float[Tensor, "examples ..."], *, examples: int = 1000
 ) -> Float[Tensor, "examples classes"]:
-    """Logits of many examples, on the CPU; the model is left in evaluation mode.
+    """Logits of all examples, on the CPU. Leaves the model in evaluation mode.
 
-    Features go through networks of standard layers in double precision, so that the prediction for
-    a row does not depend on the rows beside it.
+    Rows of features pass through networks of standard layers in double precision. Otherwise the
+    last bits of a prediction would depend on the other rows of its batch.
 
     Args:
-        model: The network.
-        x: The examples.
-        examples: Number of examples that go through the model together.
+        examples: Batch size.
     """
     device = next(model.parameters()).device
     model.eval()
@@ -179,36 +182,36 @@ def predict_logits(
 
 
 def process_number() -> tuple[int, int]:
-    """Rank of this process and number of processes that train together: (0, 1) for one alone."""
+    """Rank of this process and number of processes in distributed training; (0, 1) without it."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return torch.distributed.get_rank(), torch.distributed.get_world_size()
     return 0, 1
 
 
 def _with_second_head(model: nn.Module, method: Method, seed: int) -> nn.Module:
-    """The model with the second head of a method, if it has one."""
+    """The model with the second head of the method, if the method has one."""
     if method.head == "none":
         return model
-    with torch.random.fork_rng(devices=[]):  # its first weights are replaced at once
+    with torch.random.fork_rng(devices=[]):  # the weights drawn here are replaced below
         headed = with_odd_head(model)
     initialise(headed.odd_head, keyed_generator(seed, 4))
     return headed
 
 
 def _fast_layout(x: Float[Tensor, "examples ..."]) -> Float[Tensor, "examples ..."]:
-    """Images in the memory layout in which convolutions are fastest, on a CPU as on a GPU."""
+    """Images in the memory layout that makes convolutions fastest, on CPU and GPU."""
     return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
 
 
 def _in_float32(output: Tensor | tuple[Tensor, ...]) -> Any:
-    """Logits of one head or two, in the precision in which losses add them up."""
+    """Logits of one or two heads, in the precision that the losses need."""
     if isinstance(output, tuple):
         return tuple(logits.float() for logits in output)
     return output.float()
 
 
 def _move_average(average: nn.Module, model: nn.Module, decay: Number) -> None:
-    """Move the average towards the model; counters and statistics are copied."""
+    """Update the moving average of the parameters; copy the buffers."""
     with torch.no_grad():
         for old, new in zip(average.parameters(), model.parameters(), strict=True):
             old.lerp_(new, 1 - float(decay))

@@ -22,7 +22,8 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
         out: Folder of the runs.
     """
     config = comparison.setting
-    counts = next((run.train_counts for run in comparison.runs if run.config.seed == 0), [])
+    of_first_seed = (run.train_counts for run in comparison.runs if run.config.seed == 0)
+    counts = next(filter(None, of_first_seed), [])  # a failed run has none
     usual = suited_to(counts) if counts else {}
     recipe = {
         part.name: getattr(config, part.name)

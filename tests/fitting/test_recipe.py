@@ -1,0 +1,67 @@
+"""The recipe: what suits the number of examples, and what users may change."""
+
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oddkout.fitting.recipe import Recipe, changed_recipe, suited_to
+from oddkout.paper.settings import Setting
+
+
+@given(st.lists(st.integers(1, 500), min_size=1, max_size=20))
+def test_examples_count_by_the_variance_of_a_mean_over_balanced_classes(sizes):
+    """So many balanced examples as would give the mean over classes of noise the same variance."""
+    variance = sum(1 / size for size in sizes) / len(sizes) ** 2
+    ratio = max(1, 1 / variance / len(sizes) / 10)
+    found = suited_to([*sizes, 0])
+    assert found["weight_decay"] == pytest.approx(2e-3 / ratio, rel=0.01)
+    assert found["head_weight"] == pytest.approx(2 / ratio, rel=0.01)
+    assert found["updates"] == pytest.approx(600 * min(ratio, 2), rel=0.01)
+    assert suited_to(reversed(sizes)) == suited_to(sizes)
+
+
+@pytest.mark.parametrize(
+    "sizes", [[10] * 10, [2, 3], Setting("mnist", "heavy-tailed", 50).class_sizes]
+)
+def test_few_examples_of_a_class_are_what_the_defaults_are_for(sizes):
+    assert Recipe(**suited_to(sizes)) == Recipe()
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"learning_rate": 0}, "learning_rate must be above 0, got 0"),
+        ({"learning_rate": float("nan")}, "learning_rate must be above 0, got nan"),
+        ({"examples": 0}, "examples must be at least 1, got 0"),
+        ({"crop": 2}, "crop must be a share"),
+    ],
+)
+def test_a_recipe_that_cannot_be_is_refused(changes, text):
+    with pytest.raises(ValueError, match=text):
+        Recipe(**changes)
+
+
+def test_every_part_of_the_recipe_reaches_training():
+    """Each field changes what ``train`` is called with, except those that build the network."""
+    values = {"updates": 7, "examples": 7, "sets": 7, "layout": "paper", "learning_rate": 0.7,
+              "optimiser": "adamw", "momentum": 0.7, "weight_decay": 0.7, "warm_up": 0.7,
+              "clip_norm": 0.7, "clip_value": 0.7, "head_weight": 0.7, "head_until": 0.7,
+              "averaging": 0.7, "shift": 7, "flip": True, "crop": 0.7, "compiled": True,
+              "mixed_precision": True}  # fmt: skip
+    names = {part.name for part in fields(Recipe)}
+    assert names - values.keys() == {"model", "dropout"}
+    usual = repr(Recipe().options)
+    changed = {repr(Recipe(**{name: value}).options) for name, value in values.items()}
+    assert len(changed | {usual}) == len(values) + 1
+
+
+def test_changes_replace_what_suits_the_data_and_typos_are_named():
+    assert changed_recipe([20, 20], {"updates": 30, "flip": True}) == {
+        "updates": 30, "weight_decay": 1e-3, "head_weight": 1.0, "flip": True,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="no field 'update'; did you mean 'updates'"):
+        changed_recipe([5], {"update": 30})
+    with pytest.raises(ValueError, match="no field 'colour'; fields are model, dropout, updates"):
+        changed_recipe([5], {"colour": "red"})
