@@ -1,6 +1,7 @@
 """Rules of the architecture: imports point down, and importing the package costs little."""
 
 import ast
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,12 @@ def test_a_type_has_a_name_of_its_own():
         for name in type_names(ast.parse(file.read_text())):
             files_of.setdefault(name, []).append(str(file.relative_to(SOURCE)))
     assert {name: files for name, files in files_of.items() if len(files) > 1} == {}
+
+
+def test_no_file_is_longer_than_300_lines_and_half_of_them_are_shorter_than_120():
+    lines = {str(file.relative_to(SOURCE)): file.read_text().count("\n") for file in FILES}
+    assert {name: count for name, count in lines.items() if count > 300} == {}
+    assert statistics.median(lines.values()) <= 120
 
 
 def test_import_adds_less_than_0_3_s_to_torch_and_no_extra():

@@ -64,7 +64,7 @@ def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
     tmp_path, in_this_process, capsys
 ):
     # Long enough for the interruption to find work however fast the machine is.
-    updates = 200
+    updates = 600
     options = ["--methods", "vanilla,bb,bb+ts", "--seeds", "2", "--learning-rates", "0.1,0.2"]
     options += ["--model", "mlp", "--updates", str(updates), "--folds", "2"]
     options += ["--processes", "1", "--json", "--out", str(tmp_path / "runs")]

@@ -53,10 +53,16 @@ def test_a_table_goes_from_file_to_probabilities(tmp_path, capsys):
     assert plain[0] == ["sick", "well"]
     assert len(plain) == 301
     assert main(["predict", model, str(tmp_path / "new.csv"), "--prior", "0.01,0.99"]) == 0
-    corrected = rows(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    assert printed.err == "probabilities are for the class frequencies sick 0.01, well 0.99\n"
+    corrected = rows(printed.out)
     assert all(float(a[0]) > float(b[0]) for a, b in zip(plain[1:], corrected[1:], strict=True))
     assert main(["predict", model, str(tmp_path / "new.csv"), "--json"]) == 0
-    assert np.shape(json.loads(capsys.readouterr().out)["probabilities"]) == (300, 2)
+    record = json.loads(capsys.readouterr().out)
+    assert np.shape(record["probabilities"]) == (300, 2)
+    assert record["prior"] == pytest.approx(
+        [(kind == name).mean() for name in ("sick", "well")], abs=0.01
+    )
 
 
 def test_images_go_from_folder_to_probabilities(tmp_path, capsys):

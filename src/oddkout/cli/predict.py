@@ -32,10 +32,21 @@ def predict(
     """
     classifier = Classifier.load(model)
     x = read_examples(source, like=classifier.shape)
-    probs = classifier.predict_proba(x, prior=frequencies(prior))
+    requested = frequencies(prior)
+    probs = classifier.predict_proba(x, prior=requested)
+    stated = list(classifier.prior if requested is None else requested)
     if is_json:
-        print(json.dumps({"classes": classifier.classes, "probabilities": probs.tolist()}))
+        record = {"classes": classifier.classes, "prior": stated, "probabilities": probs.tolist()}
+        print(json.dumps(record))
         return
+    print(f"probabilities are for the class frequencies {_listed(classifier, stated)}",
+          file=sys.stderr)  # fmt: skip
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(classifier.classes)
     writer.writerows([f"{value:.6g}" for value in row] for row in probs)
+
+
+def _listed(classifier: Classifier, prior: list[float]) -> str:
+    """Class frequencies by name, as many as fit on a line."""
+    pairs = [f"{name} {share:.3g}" for name, share in zip(classifier.classes, prior, strict=True)]
+    return ", ".join(pairs if len(pairs) <= 12 else [*pairs[:12], "..."])

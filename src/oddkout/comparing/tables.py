@@ -2,57 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
-from oddkout.comparing.comparison import COMPARED, Comparison, Interval
+from oddkout.comparing.comparison import COMPARED, Comparison
+from oddkout.comparing.rows import KINDS, Cell, table_rows
 from oddkout.metrics.catalogue import METRICS
-
-# Calibrated first: that is the classifier which ``oddkout train`` delivers.
-KINDS = {True: "calibrated out of fold", False: "as trained"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One entry: a mean over seeds, and whether it is significantly worse than the best.
-
-    Attributes:
-        metric: Name of the metric.
-        interval: Mean over seeds with its 95 % confidence interval.
-        null: For a calibration error, what a perfectly calibrated model would score: the mean and
-            the 95th percentile, both averaged over seeds.
-        is_best: Whether no method has a better mean.
-        is_tied: Whether the difference to the best is within chance.
-    """
-
-    metric: str
-    interval: Interval
-    null: tuple[float, float] | None
-    is_best: bool
-    is_tied: bool
-
-    @property
-    def text(self) -> str:
-        """Mean and half-width, the latter from two seeds on."""
-        metric = METRICS[self.metric]
-        half = (self.interval.high - self.interval.low) / 2
-        mean = metric.written(self.interval.mean)
-        return mean if half != half else f"{mean} ± {metric.written(half)}"
-
-    @property
-    def mark(self) -> str:
-        """``*`` for the best, ``~`` where the difference to it is within chance."""
-        return "*" if self.is_best else "~" if self.is_tied else ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One method: an entry for every metric, its learning rate, and its mean temperature."""
-
-    method: str
-    cells: Sequence[Cell]
-    learning_rate: float
-    temperature: float
 
 
 @dataclass(frozen=True)
@@ -89,49 +43,6 @@ class ComparisonTable:
         return comparison_text(self.comparison)
 
     __repr__ = __str__
-
-
-def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
-    """The rows that all tables show, one for each method that ended well.
-
-    Args:
-        comparison: The comparison.
-        is_tempered: Whether with the out-of-fold temperature.
-    """
-    if not comparison.methods:
-        return []
-    best = {metric: comparison.best(metric, is_tempered=is_tempered) for metric in COMPARED}
-    tied = {metric: comparison.tied(metric, is_tempered=is_tempered) for metric in COMPARED}
-    rows = []
-    for method in comparison.methods:
-        runs = comparison.by_method[method]
-        cells = []
-        for metric in COMPARED:
-            nulls = [run.null(metric, is_tempered=is_tempered) for run in runs]
-            known = [null for null in nulls if null is not None]
-            cells.append(
-                Cell(
-                    metric=metric,
-                    interval=comparison.mean(method, metric, is_tempered=is_tempered),
-                    null=(
-                        fmean(null["mean"] for null in known),
-                        fmean(null["high"] for null in known),
-                    )
-                    if known
-                    else None,
-                    is_best=method == best[metric],
-                    is_tied=method in tied[metric],
-                )
-            )
-        rows.append(
-            Row(
-                method=method,
-                cells=cells,
-                learning_rate=float(runs[0].config.learning_rate),
-                temperature=fmean(run.temperature for run in runs),
-            )
-        )
-    return rows
 
 
 def comparison_text(comparison: Comparison) -> str:

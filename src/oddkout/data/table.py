@@ -222,6 +222,17 @@ def _labels(path: str | Path, target: str, column: Any) -> Shaped[ndarray, "..."
     return names
 
 
+def mixed_columns(frame: Any) -> list[str]:
+    """Names of the columns of a frame that hold numbers and words; the encoder refuses those."""
+    mixed = []
+    for name in frame.columns:
+        if frame[name].dtype.kind not in "fiubmM":
+            is_number = [_is_number(value) for value in frame[name].dropna()]
+            if 0 < sum(is_number) < len(is_number):
+                mixed.append(name)
+    return mixed
+
+
 def _is_text(column: Any) -> bool:
     """Whether a column holds text; raise if it holds text and numbers, or neither."""
     kind = column.dtype.kind

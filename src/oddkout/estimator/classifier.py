@@ -56,6 +56,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         n_features_in_: Length of the first axis of an example: the columns of a table.
         classifier_: The fitted ``Classifier``; ``save`` writes it to disk.
         module_: The trained network.
+        prior_: Class frequencies that its probabilities are for, in the order of ``classes_``.
         temperature_: What its logits are divided by.
         log_: The learning curve, see ``Trained``.
         notes_: What a user should know about the fit, a sentence each.
@@ -107,7 +108,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         labels = trainable_labels(X, y, trainable_method(self.method, self.k))
         self.classes_, positions = np.unique(labels, return_inverse=True)
         train_prior = class_frequencies(positions, classes=len(self.classes_))
-        self._prior = requested_prior(self.prior, train=tuple(train_prior.tolist()))
+        self.prior_ = requested_prior(self.prior, train=tuple(train_prior.tolist()))
         self._inputs = Inputs(X)
         examples = self._inputs.array(X)
         self.classifier_ = fit_data(
@@ -192,7 +193,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         """Logits for the prior that was asked for."""
         check_is_fitted(self, "classifier_")
         self._check(x, is_first=False)
-        logits: Tensor = self.classifier_.encoded_logits(self._inputs.array(x), prior=self._prior)
+        logits: Tensor = self.classifier_.encoded_logits(self._inputs.array(x), prior=self.prior_)
         return logits.to(torch.float64)
 
 

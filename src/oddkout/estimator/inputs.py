@@ -9,14 +9,14 @@ from sklearn.utils.validation import check_array
 
 from oddkout.checks import few
 from oddkout.data.sources import is_frame
-from oddkout.data.table import TableEncoder
+from oddkout.data.table import TableEncoder, mixed_columns
 
 
 class Inputs:
     """Examples of one kind, as the training data were.
 
     * Frames go through the encoder of tables: missing cells are imputed, numbers standardised, and
-      every category becomes a column.
+      every category becomes a column. Columns that mix numbers and words are categories.
     * Arrays of shape (examples, features) stay as they are; the pipeline standardises them.
     * Images of shape (examples, height, width), (examples, height, width, channels) or (examples,
       channels, height, width) stay as they are; see ``as_tensor``.
@@ -29,7 +29,10 @@ class Inputs:
     """
 
     def __init__(self, x: Any) -> None:
-        self.encoder = TableEncoder(_named(x)) if is_frame(x) else None
+        self.encoder = None
+        if is_frame(x):
+            frame = _named(x)
+            self.encoder = TableEncoder(frame, categorical=mixed_columns(frame))
         self._shape = self.array(x).shape[1:] if self.encoder is None else ()
 
     def array(self, x: Any) -> Shaped[ndarray, "..."]:

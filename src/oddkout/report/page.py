@@ -13,8 +13,8 @@ from oddkout.comparing.comparison import COMPARED, Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.fingerprint import identified
 from oddkout.comparing.perform import data_for
+from oddkout.comparing.rows import KINDS, Row, table_rows
 from oddkout.comparing.run import Run
-from oddkout.comparing.tables import KINDS, Row, table_rows
 from oddkout.diagnosis import Diagnosis, doctor
 from oddkout.fitting.methods import METHODS
 from oddkout.report.headline import headline
