@@ -91,3 +91,13 @@ def test_a_network_with_other_outputs_is_refused():
     recipe = Recipe(model=lambda: nn.Linear(3, 5))
     with pytest.raises(ValueError, match=r"a logit for each of 2 classes, got .* shape \(1, 5\)"):
         train_network(data().x, data().y, recipe=recipe, method=METHODS["bb"], classes=2, seed=0)
+
+
+def test_a_learning_rate_that_diverges_is_no_candidate():
+    recipes = [Recipe(updates=20, learning_rate=rate, clip_norm=None) for rate in (0.1, 1e30)]
+    options = {"method": METHODS["vanilla"], "folds": 2, "population": "train", "seed": 0}
+    chosen = fit_network(data(), recipes=recipes, **options)
+    assert chosen.recipe.learning_rate == 0.1
+    assert chosen.notes[-1].startswith("a learning rate was left out: training stopped at update")
+    with pytest.raises(ValueError, match="training stopped at update"):
+        fit_network(data(), recipes=recipes[1:], **options)

@@ -110,39 +110,72 @@ def fit_network(
     counter = _Counter(progress, recipes, 0 if fold_of is None else int(fold_of.max()) + 1)
     ledger = _ledger(data, method, population)
     began = time.perf_counter()
-    scores: list[FoldScores] = []
+    scores: FoldScores | None = None
+    recipe, notes = recipes[0], _notes(data, sizes, folds=folds, method=method)
     if fold_of is not None:
-        for recipe in recipes:
-            logits = _predict_folds(data, recipe, method, fold_of, seed=seed, counter=counter)
-            is_balanced = population == "uniform"
-            scores.append(
-                scored_folds(logits, data.y, fold_of, ledger=ledger, is_balanced=is_balanced)
-            )
-    best = min(range(len(scores)), key=lambda number: scores[number].metrics["nll"], default=0)
+        recipe, scores, failures = _best_out_of_fold(
+            data,
+            recipes,
+            method=method,
+            fold_of=fold_of,
+            ledger=ledger,
+            is_balanced=population == "uniform",
+            seed=seed,
+            counter=counter,
+        )
+        notes += failures
     seconds = {"folds": time.perf_counter() - began}
     began = time.perf_counter()
     trained = train_network(
         data.x,
         data.y,
-        recipe=recipes[best],
+        recipe=recipe,
         method=method,
         classes=len(data.classes),
         seed=seed,
         checkpoint=checkpoint,
-        progress=counter.next(recipes[best].updates),
+        progress=counter.next(recipe.updates),
     )
     seconds["train"] = time.perf_counter() - began
     return Fitted(
         model=trained.model,
         method=method,
-        recipe=recipes[best],
+        recipe=recipe,
         ledger=ledger,
-        temperature=scores[best].temperature if scores else 1.0,
-        scores=scores[best] if scores else None,
+        temperature=1.0 if scores is None else scores.temperature,
+        scores=scores,
         log=trained.log,
-        notes=_notes(data, sizes, folds=folds, method=method),
+        notes=notes,
         seconds=seconds,
     )
+
+
+def _best_out_of_fold(
+    data: Prepared,
+    recipes: Sequence[Recipe],
+    *,
+    method: Method,
+    fold_of: Tensor,
+    ledger: PriorLedger,
+    is_balanced: bool,
+    seed: int,
+    counter: "_Counter",
+) -> tuple[Recipe, FoldScores, tuple[str, ...]]:
+    """The recipe with the lowest out-of-fold NLL, its scores, and notes on recipes that failed."""
+    scored: list[tuple[Recipe, FoldScores]] = []
+    failures: list[ValueError] = []
+    for recipe in recipes:
+        try:
+            logits = _predict_folds(data, recipe, method, fold_of, seed=seed, counter=counter)
+        except ValueError as error:  # a learning rate with which training diverges is no candidate
+            failures.append(error)
+            continue
+        scores = scored_folds(logits, data.y, fold_of, ledger=ledger, is_balanced=is_balanced)
+        scored.append((recipe, scores))
+    if not scored:
+        raise failures[0]
+    best, scores = min(scored, key=lambda pair: pair[1].metrics["nll"])
+    return best, scores, tuple(f"a learning rate was left out: {error}" for error in failures)
 
 
 def train_network(
