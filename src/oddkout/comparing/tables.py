@@ -1,4 +1,4 @@
-"""Tables of a comparison: for the terminal, Markdown, LaTeX and JSON, from the same rows."""
+"""Tables of a comparison for the terminal, Markdown, LaTeX and JSON, all from the same rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from typing import Any
 from oddkout.comparing.comparison import COMPARED, Comparison, Interval
 from oddkout.metrics.catalogue import METRICS
 
-# Calibrated first: that is the classifier which ``oddkout train`` delivers.
+# Calibrated first, because ``oddkout train`` returns the calibrated classifier.
 KINDS = {True: "calibrated out of fold", False: "as trained"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One entry: a mean over seeds, and whether it is significantly worse than the best.
+    """One table entry: a mean over seeds, and how it compares to the best.
 
     Attributes:
         metric: Name of the metric.
         interval: Mean over seeds with its 95 % confidence interval.
-        null: For a calibration error, what a perfectly calibrated model would score: the mean and
-            the 95th percentile, both averaged over seeds.
+        null: For calibration errors, the score of a perfectly calibrated model: mean and 95th
+            percentile, averaged over seeds.
         is_best: Whether no method has a better mean.
         is_tied: Whether the difference to the best is within chance.
     """
@@ -33,7 +33,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """Mean and half-width, the latter from two seeds on."""
+        """Mean ± half-width of the interval; the mean alone for one seed."""
         metric = METRICS[self.metric]
         half = (self.interval.high - self.interval.low) / 2
         mean = metric.written(self.interval.mean)
@@ -41,13 +41,13 @@ class Cell:
 
     @property
     def mark(self) -> str:
-        """``*`` for the best, ``~`` where the difference to it is within chance."""
+        """``*`` for the best, ``~`` if the difference to the best is within chance."""
         return "*" if self.is_best else "~" if self.is_tied else ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One method: an entry for every metric, its learning rate, and its mean temperature."""
+    """One method: an entry for each metric, its learning rate and its mean temperature."""
 
     method: str
     cells: Sequence[Cell]
@@ -57,13 +57,13 @@ class Row:
 
 @dataclass(frozen=True)
 class ComparisonTable:
-    """The results of a comparison; ``print`` shows them as text."""
+    """The results of a comparison; prints as text."""
 
     comparison: Comparison
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each method: the mean and the limits of every metric, calibrated."""
+        """A row for each method: mean and limits of each metric, calibrated out of fold."""
         return [
             {"method": row.method}
             | {
@@ -92,11 +92,10 @@ class ComparisonTable:
 
 
 def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
-    """The rows that all tables show, one for each method that ended well.
+    """The rows of all tables: one for each method without a failed run.
 
     Args:
-        comparison: The comparison.
-        is_tempered: Whether with the out-of-fold temperature.
+        is_tempered: Whether the out-of-fold temperature is applied.
     """
     if not comparison.methods:
         return []
@@ -135,7 +134,7 @@ def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """The tables for a terminal, the verdict, and the prior."""
+    """The tables for a terminal, with the verdict and the prior."""
     lines = []
     for is_tempered, kind in KINDS.items():
         lines.append(kind)
@@ -155,11 +154,10 @@ def comparison_text(comparison: Comparison) -> str:
 
 
 def comparison_markdown(comparison: Comparison, *, title: str) -> str:
-    """The table in Markdown: the best in bold, what is within chance of it with a tilde.
+    """The tables in Markdown. The best entry is bold; a tilde marks ties with it.
 
     Args:
-        comparison: The comparison.
-        title: What its setting is called.
+        title: Heading of the tables.
     """
     lines = [f"## {_markdown(title)}", "", comparison.verdict, ""]
     lines += [f"{comparison.prior_sentence.capitalize()}.", ""]
@@ -190,8 +188,7 @@ def comparison_latex(comparison: Comparison, *, title: str) -> str:
     """The tables in LaTeX, for the package booktabs.
 
     Args:
-        comparison: The comparison.
-        title: What its setting is called.
+        title: First words of the captions.
     """
     lines = []
     for is_tempered, kind in KINDS.items():
@@ -221,7 +218,7 @@ def comparison_latex(comparison: Comparison, *, title: str) -> str:
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """All numbers of the table as plain values."""
+    """All numbers of the tables as plain values."""
     tables = {
         kind: {row.method: row for row in table_rows(comparison, is_tempered=is_tempered)}
         for kind, is_tempered in (("tempered", True), ("as_trained", False))
@@ -266,12 +263,12 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def number(value: float) -> float | None:
-    """A number as JSON has it: none for NaN."""
+    """A number for JSON, which has no NaN: None instead."""
     return None if value != value else value
 
 
 def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
-    """Explain the entries and marks of a table."""
+    """The legend below a table."""
     seeds = "one seed"
     if comparison.seeds > 1:
         seeds = f"means of {comparison.seeds} seeds ± 95 % interval"
@@ -282,7 +279,7 @@ def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
 
 
 def _latex_cell(cell: Cell) -> str:
-    """An entry in LaTeX."""
+    """A table entry in LaTeX."""
     text = cell.text.replace(" ± ", r" $\pm$ ")
     if cell.is_best:
         return rf"\textbf{{{text}}}"
@@ -294,12 +291,12 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Text with the special characters of Markdown escaped."""
     return _replaced(" ".join(text.split()), {one: f"\\{one}" for one in "\\`*_{}[]<>#|"})
 
 
 def _latex(text: str) -> str:
-    """Text that LaTeX shows as it is."""
+    """Text with the special characters of LaTeX escaped."""
     special = {one: f"\\{one}" for one in "&%$#_{}"}
     special |= {
         "\\": r"\textbackslash{}",
@@ -314,5 +311,5 @@ def _latex(text: str) -> str:
 
 
 def _replaced(text: str, characters: Mapping[str, str]) -> str:
-    """Text with some characters replaced, each once."""
+    """Replace characters in a single pass, so that no replacement is replaced again."""
     return "".join(characters.get(one, one) for one in text)

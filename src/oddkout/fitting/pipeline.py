@@ -23,8 +23,8 @@ from oddkout.models import build_model
 from oddkout.prior import PriorLedger, class_frequencies, uniform
 from oddkout.randomness import keyed_generator, keyed_globals
 
-# Class frequencies to evaluate for: those of the training part, or equal ones as in the paper, which
-# corrects the logits of no method.
+# Class frequencies to evaluate for: those of the training part, or equal ones as in the paper,
+# where logits are not corrected.
 Population = Literal["train", "uniform"]
 
 
