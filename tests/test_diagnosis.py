@@ -27,11 +27,11 @@ def test_it_finds_exactly_what_was_planted(tmp_path):
     }
     assert "classes [single] have a single training example" in findings["single-examples"].text
     assert findings["single-examples"].severity == "warning", "training accepts them"
-    assert findings["duplicates-train"].text.startswith("3 of 174 train examples repeat")
+    assert findings["duplicates-train"].text.startswith("3 of 174 train examples are exact copies")
     assert "1 examples occur with different labels, such as [common, rare]" in (
         findings["conflicting-labels"].text
     )
-    assert "columns [constant] hold one value only" in findings["constant-columns"].text
+    assert "columns [constant] are constant" in findings["constant-columns"].text
     assert doctor(clean, target="y").findings == ()
 
 
@@ -42,7 +42,9 @@ def test_copies_across_the_split_are_found(tmp_path):
     test.write_text("\n".join([header, *rows[:2], "7,7,7,0,rare", "8,8,8,0,rare", "9,8,8,1,rare"]))
     diagnosis = doctor(path, target="y", test=test)
     assert [(f.code, f.severity) for f in diagnosis.findings] == [("duplicates-across", "warning")]
-    assert diagnosis.findings[0].text.startswith("2 of 5 test examples are in the training part")
+    assert diagnosis.findings[0].text.startswith(
+        "2 of 5 test examples are also in the training part"
+    )
     leaked = doctor(path, target="y", test=path)
     assert not leaked.is_trainable, "a test part that was trained on means nothing"
 
@@ -93,7 +95,7 @@ def test_a_class_without_training_examples_is_fatal():
 def test_constant_columns_of_arrays_are_numbered():
     x = np.random.default_rng(2).normal(size=(60, 4))
     x[:, 2] = 3.0
-    assert "columns [2] hold one value" in doctor(arrays(x_train=x)).findings[0].text
+    assert "columns [2] are constant" in doctor(arrays(x_train=x)).findings[0].text
     assert not doctor(arrays(x_train=np.ones((60, 4)) * x[:, :1] * 0)).is_trainable
 
 

@@ -1,4 +1,4 @@
-"""``oko.doctor``: what a data set can and cannot support, before training."""
+"""``oko.doctor``: check a data set before training."""
 
 import math
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ from oddkout.fitting.recipe import Recipe, suited_to
 from oddkout.fitting.requirements import class_notes, fold_count, refuse_few_classes
 from oddkout.metrics.intervals import clopper_pearson
 
-_BINS = 15  # of the calibration error
-_CHUNK = 1024  # examples looked at together
+_BINS = 15  # bins of the calibration error
+_CHUNK = 1024  # number of examples read at a time
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Something that is wrong with the data.
+    """A problem of the data.
 
     Attributes:
-        code: A name for programs, such as ``"duplicates-across"``.
+        code: Identifier for programs, such as ``"duplicates-across"``.
         severity: ``"fatal"`` if training would fail or be meaningless, else ``"warning"``.
         text: What is wrong and what to do, in one sentence.
     """
@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Suggestion:
-    """An option of ``oddkout train`` that fits the data, with its reason."""
+    """The default of an option of ``oddkout train`` for these data, with its reason."""
 
     setting: str
     value: int
@@ -54,15 +54,15 @@ class Diagnosis:
         name: Name of the data set.
         train_examples: Number of training examples of each class.
         test_examples: Number of test examples of each class.
-        imbalance: Largest class over smallest class, in training.
+        imbalance: Size of the largest training class over that of the smallest.
         repeats: How often each example of the rarest class is drawn in an epoch of as many sets
-            (k = 1) as there are examples; cross-entropy sees every example once.
-        null_ece: ECE (15 bins) that a perfectly calibrated model scores on average on as many test
+            (k = 1) as there are examples. Cross-entropy draws each example once.
+        null_ece: Mean ECE (15 bins) of a perfectly calibrated model on this number of test
             examples, if its confidences are spread evenly from 1 / classes to 1; NaN without a test
             part.
         accuracy_interval: 95 % interval (Clopper-Pearson) around a test accuracy of 90 %.
-        findings: What is wrong.
-        suggestions: Settings that fit.
+        findings: The problems of the data.
+        suggestions: Default settings for these data.
         notes: How the data were read.
     """
 
@@ -79,7 +79,7 @@ class Diagnosis:
 
     @property
     def is_trainable(self) -> bool:
-        """Whether nothing was found that makes training meaningless."""
+        """Whether there is no fatal finding."""
         return all(finding.severity != "fatal" for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,9 +92,9 @@ class Diagnosis:
 
 
 def doctor(source: DataSource, **reading: Any) -> Diagnosis:
-    """Examine a data set before training.
+    """Check a data set before training.
 
-    Severities and suggestions come from the rules that training itself follows.
+    Findings and suggestions use the same rules as training.
 
     Args:
         source: Anything that ``load_data`` takes.
@@ -116,7 +116,7 @@ def doctor(source: DataSource, **reading: Any) -> Diagnosis:
         train_examples=sizes,
         test_examples=dict(zip(data.classes, test.tolist(), strict=True)),
         imbalance=float(present.max() / present.min()),
-        # A set of 3 holds 3 / C members of any one class on average.
+        # A set of 3 holds on average 3 / C members of each of C classes.
         repeats=float(train.sum() * 3 / len(present) / present.min()),
         null_ece=null_ece(len(data.y_test), classes=len(data.classes)),
         accuracy_interval=(float(low), float(high)),
@@ -127,14 +127,14 @@ def doctor(source: DataSource, **reading: Any) -> Diagnosis:
 
 
 def null_ece(examples: int, *, classes: int, draws: int = 200) -> float:
-    """ECE that a perfectly calibrated model scores on average, for want of more examples.
+    """Mean ECE of a perfectly calibrated model, which is above 0 because examples are few.
 
-    Its confidences are taken to be spread evenly from 1 / classes to 1.
+    Assumes confidences that are spread evenly from 1 / classes to 1.
 
     Args:
         examples: Number of test examples.
         classes: Number of classes.
-        draws: Number of test sets to average over.
+        draws: Number of simulated test sets.
     """
     rng = np.random.default_rng(0)
     scores = []
@@ -147,7 +147,7 @@ def null_ece(examples: int, *, classes: int, draws: int = 200) -> float:
 
 
 def _classes(sizes: dict[str, int]) -> Iterator[Finding]:
-    """What training says about classes that are too few or too small."""
+    """Too few or too small classes, by the rules of training."""
     try:
         refuse_few_classes([name for name, size in sizes.items() if size], METHODS["oko"])
     except ValueError as error:
@@ -157,39 +157,39 @@ def _classes(sizes: dict[str, int]) -> Iterator[Finding]:
 
 
 def _duplicates(data: Data) -> Iterator[Finding]:
-    """Examples that occur more than once, within and across the two parts."""
+    """Duplicate examples, within and across training and test part."""
     train, test = _digests(data.x_train), _digests(data.x_test)
     for part, digests in (("train", train), ("test", test)):
         if repeated := len(digests) - len(set(digests)):
             yield Finding(
                 code=f"duplicates-{part}",
                 severity="warning",
-                text=f"{repeated} of {len(digests)} {part} examples repeat another one exactly; "
-                "drop them, they count twice",
+                text=f"{repeated} of {len(digests)} {part} examples are exact copies of others; "
+                "drop them, because they count twice",
             )
     seen = set(train)
     if leaked := sum(digest in seen for digest in test):
         yield Finding(
             code="duplicates-across",
             severity="fatal" if leaked > len(test) / 2 else "warning",
-            text=f"{leaked} of {len(test)} test examples are in the training part too; drop them "
-            "there, or the test flatters",
+            text=f"{leaked} of {len(test)} test examples are also in the training part; drop them "
+            "there, or test results will be too good",
         )
     labels: dict[bytes, set[int]] = {}
     for digest, label in zip(train + test, [*data.y_train, *data.y_test], strict=True):
         labels.setdefault(digest, set()).add(int(label))
-    if conflicts := [named for named in labels.values() if len(named) > 1]:
+    if conflicts := [classes for classes in labels.values() if len(classes) > 1]:
         example = [data.classes[c] for c in sorted(conflicts[0])]
         yield Finding(
             code="conflicting-labels",
             severity="warning",
             text=f"{len(conflicts)} examples occur with different labels, such as {few(example)}; "
-            "at least one label of each is wrong",
+            "correct the labels",
         )
 
 
 def _values(data: Data) -> Iterator[Finding]:
-    """Values that are not finite, and columns that never change."""
+    """Values that are not finite, and constant columns."""
     for part, x in (("training", data.x_train), ("test", data.x_test)):
         broken = [start + row for start, chunk in _chunks(x) for row in non_finite_rows(chunk)]
         if broken:
@@ -210,19 +210,19 @@ def _values(data: Data) -> Iterator[Finding]:
         yield Finding(
             code="constant-columns",
             severity="fatal" if len(constant) == len(columns) else "warning",
-            text=f"columns {few(constant)} hold one value only and tell nothing; drop them",
+            text=f"columns {few(constant)} are constant and carry no information; drop them",
         )
 
 
 def _suggestions(sizes: list[int]) -> Iterator[Suggestion]:
-    """Options of ``oddkout train`` that fit the numbers of examples: what it takes by default."""
+    """The defaults of ``oddkout train`` for these class sizes."""
     recipe = Recipe(**suited_to(sizes))
     yield Suggestion(
         setting="updates",
         value=recipe.updates,
-        reason="enough for classes of ten examples"
+        reason="enough for about ten examples per class"
         if recipe.updates == Recipe.updates
-        else "classes have more than ten examples, so there is more to fit",
+        else "there are more than ten examples per class",
     )
     folds = fold_count(sizes, folds=FOLDS)
     yield Suggestion(
@@ -230,12 +230,12 @@ def _suggestions(sizes: list[int]) -> Iterator[Suggestion]:
         value=folds,
         reason="to choose the learning rate and fit the temperature"
         if folds
-        else "no class has 2 examples, so nothing can be held out",
+        else "no class has 2 examples, so cross-validation is impossible",
     )
 
 
 def _digests(x: Any) -> list[bytes]:
-    """A fingerprint of every example."""
+    """A hash of each example."""
     return [
         blake2b(np.ascontiguousarray(row).tobytes(), digest_size=16).digest()
         for _, chunk in _chunks(x)
@@ -244,13 +244,13 @@ def _digests(x: Any) -> list[bytes]:
 
 
 def _chunks(x: Any) -> Iterator[tuple[int, Any]]:
-    """Examples a chunk at a time, so that images that are still files are never all in memory."""
+    """Examples in chunks, so that image files are never all in memory."""
     for start in range(0, len(x), _CHUNK):
         yield start, np.asarray(x[start : start + _CHUNK])
 
 
 def _lines(diagnosis: Diagnosis) -> Iterator[str]:
-    """The text for people."""
+    """The lines of the printed text."""
     counts = diagnosis.train_examples
     train, test = sum(counts.values()), sum(diagnosis.test_examples.values())
     yield f"{diagnosis.name}: {train:,} training and {test:,} test examples, {len(counts)} classes"
@@ -287,6 +287,6 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.findings:
         yield "no problems found"
     yield ""
-    yield "oddkout train and compare take by default:"
+    yield "defaults of oddkout train and compare for these data:"
     for suggestion in diagnosis.suggestions:
         yield f"--{suggestion.setting} {suggestion.value}: {suggestion.reason}"

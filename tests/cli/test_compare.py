@@ -167,7 +167,7 @@ def test_a_method_that_diverges_is_shown_as_failed_and_tried_again_on_request(
         (["--seeds", "0"], "seeds must be at least 1, got 0"),
         (["--processes", "0"], "processes must be at least 1, got 0"),
         (["--executor", "moon"], "--executor must be one of 'local', 'ray', 'slurm', got 'moon'"),
-        (["--address", "auto"], "--address is that of a Ray cluster, got it with --executor local"),
+        (["--address", "auto"], "--address needs --executor ray, got --executor local"),
     ],
 )
 def test_bad_input_ends_with_2_and_one_line_and_leaves_no_runs(

@@ -17,7 +17,7 @@ def test_the_command_prints_text_or_json_and_its_exit_code_tells(tmp_path, capsy
     constant = tmp_path / "constant.csv"
     constant.write_text("a,y\n" + "1,p\n1,q\n" * 9)
     assert main(["doctor", str(constant), "--target", "y"]) == 1
-    assert "fatal    columns [a] hold one value only" in capsys.readouterr().out
+    assert "fatal    columns [a] are constant" in capsys.readouterr().out
     clean = planted_csv(tmp_path / "clean.csv", is_planted=False)
     assert main(["doctor", str(clean), "--target", "y", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -30,7 +30,10 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, text, capsys):
 def test_a_missing_extra_is_named(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     assert main(["doctor", "digits"]) == 2
-    assert "this needs sklearn.datasets; run: pip install 'oddkout[all]'" in capsys.readouterr().err
+    assert (
+        "this command needs sklearn.datasets; run: pip install 'oddkout[all]'"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_interrupted_command_says_so(monkeypatch, capsys):

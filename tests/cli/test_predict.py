@@ -46,7 +46,7 @@ def test_a_table_goes_from_file_to_probabilities(tmp_path, capsys):
     assert main([*command, "--updates", "100", "--folds", "2"]) == 0
     text = capsys.readouterr().out
     assert "accuracy" in text
-    assert f"written to {model}" in text
+    assert f"wrote {model}" in text
     frame.drop(columns="kind")[::-1].to_csv(tmp_path / "new.csv", index=False)
     assert main(["predict", model, str(tmp_path / "new.csv")]) == 0
     plain = rows(capsys.readouterr().out)
@@ -110,7 +110,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, text, capsys, tmp_path
     ("source", "prior", "text"),
     [
         ("gone.npz", None, "there is no file or folder"),
-        ("x.npz", "a,b", "--prior must be numbers with commas between"),
+        ("x.npz", "a,b", "--prior must be numbers separated by commas"),
         ("x.npz", "0.5,0.5", "one frequency|same classes"),
     ],
 )

@@ -90,7 +90,7 @@ def test_the_winner_is_the_classifier_that_was_compared(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ([], "goes together with --from"),
+        ([], "--method best and --from RUNS must be given together"),
         (["--from", "RUNS", "--updates", "7"], "as it was compared, got --updates; leave them"),
         (["--from", "RUNS", "--folds", "0"], "as it was compared, got --folds; leave them"),
         (["--from", "RUNS", "--learning-rates", "1"], "got --learning-rates; leave them"),
@@ -114,7 +114,7 @@ def test_best_needs_a_comparison_and_nothing_else(tmp_path, capsys, options, tex
         (["--method", "vanilla", "--head"], "vanilla draws no sets, got head=True"),
         (["--folds", "0"], "needs folds, got folds=0; set folds to 5, or give one learning rate"),
         (["--learning-rates", "fast"], "--learning-rates must be numbers separated by commas"),
-        (["--from", "runs"], "--method best is the winner of a comparison"),
+        (["--from", "runs"], "--method best and --from RUNS must be given together"),
         (["--method", "okko"], "method must be one of"),
         (["--crop", "1.5"], "crop must be a share"),
     ],

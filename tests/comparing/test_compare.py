@@ -55,7 +55,7 @@ def test_failed_runs_are_tried_again_on_request_only(tmp_path):
             r"no argument 'updates'; pass it as recipe={'updates': \.\.\.}",
         ),
         ({"data_dir": "x"}, TypeError, "no argument 'data_dir'; set the environment variable"),
-        ({"seed": 3}, TypeError, "no argument 'seed'; the data are read with target, test"),
+        ({"seed": 3}, TypeError, "no argument 'seed'; the arguments of load_data that"),
     ],
 )
 def test_arguments_that_would_be_ignored_or_cannot_be_are_refused(tmp_path, options, error, text):

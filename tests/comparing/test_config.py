@@ -57,7 +57,7 @@ def test_every_field_changes_the_id():
 
 
 def test_unknown_keys_are_refused():
-    with pytest.raises(ValueError, match=r"no \['colour'\]; it was written by another version"):
+    with pytest.raises(ValueError, match=r"unknown fields \['colour'\]; the run was written by"):
         RunConfig.from_dict(asdict(SMALL) | {"colour": "red"})
 
 

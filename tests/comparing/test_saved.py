@@ -62,7 +62,10 @@ def test_leftovers_of_an_interrupted_comparison_are_not_shown(tmp_path, capsys):
     with pytest.raises(KeyboardInterrupt):
         fill(tmp_path, methods=list(METHODS), is_failing=stop)
     assert main(["report", str(tmp_path)]) == 2
-    assert "holds no finished comparison; run oddkout compare" in capsys.readouterr().err
+    assert (
+        "holds no finished comparison: comparison.json is missing; run oddkout compare"
+        in capsys.readouterr().err
+    )
 
     three = ["vanilla", "bb+ls", "oko"]
     _, comparison = fill(tmp_path, methods=three)
@@ -89,8 +92,8 @@ def test_the_last_comparison_of_a_folder_counts(tmp_path):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ("{", "is no comparison that this version reads"),
-        ("[]", "is no comparison that this version reads"),
+        ("{", "is not a comparison that this version can read"),
+        ("[]", "is not a comparison that this version can read"),
         ('{"format": 7}', "its format is 7, not 1"),
     ],
 )

@@ -154,7 +154,7 @@ def test_other_folders_are_left_alone(tmp_path):
 def test_what_is_in_the_way_of_a_run_is_named(tmp_path):
     (tmp_path / SMALL.id).mkdir()
     (tmp_path / SMALL.id / "mine.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="is where a run belongs, but holds none"):
+    with pytest.raises(FileExistsError, match="which holds something else"):
         RunStore(tmp_path).write(run_of(SMALL))
     assert [path.name for path in tmp_path.iterdir()] == [SMALL.id]
 

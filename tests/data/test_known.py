@@ -143,7 +143,7 @@ def test_tensors_keep_colour_and_scale():
 def test_a_name_with_a_slip_gets_a_suggestion():
     with pytest.raises(FileNotFoundError, match="did you mean mnist"):
         load_data("mnits")
-    with pytest.raises(FileNotFoundError, match="known are digits, mnist"):
+    with pytest.raises(FileNotFoundError, match="known data sets are digits, mnist"):
         load_data("nothing/of/the/kind")
     with pytest.raises(ValueError, match="digits has its own test part"):
         load_data("digits", test="more.csv")

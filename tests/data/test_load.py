@@ -21,7 +21,9 @@ def test_a_table_becomes_numbers_and_named_classes(tmp_path, suffix):
 def test_a_label_that_occurs_once_is_kept_for_training_with_a_note(tmp_path):
     rows = "\n".join(f"{i},{'ab'[i % 2]}" for i in range(12)) + "\n99,rare"
     data = load_data(written(tmp_path, f"x,y\n{rows}"), target="y")
-    assert data.notes == ("classes [rare] occur once: kept for training, so they cannot be tested",)
+    assert data.notes == (
+        "classes [rare] have one example, which is used for training, not for testing",
+    )
     assert data.classes.index("rare") in data.y_train
     assert data.classes.index("rare") not in data.y_test
 
@@ -35,17 +37,17 @@ ROWS = "\n".join(f"{i},{i % 5},{'ab'[i % 2]}" for i in range(20))
         (
             f"u,v,y\n{ROWS}",
             None,
-            r"must be named, but none was named; pass --target: its columns are \[u, v, y\]",
+            r"that holds the class, but no target is given; the columns are \[u, v, y\]",
         ),
         (
             f"u,v,y\n{ROWS}",
             "label",
-            r"'label' is not there; pass --target: its columns are \[u, v, y\]",
+            r"there is no column 'label'; the columns are \[u, v, y\]",
         ),
         ("", "y", "must begin with a line of column names, got an empty file"),
         ("u,v,y\n", "y", "at least one row under its header, got none"),
-        ("y\na\nb\n", "y", "must hold features beside 'y', got no other column"),
-        ("u,y\n1,a\n2,a\n", "y", "at least 2 classes, got only 'a'; there is nothing to tell"),
+        ("y\na\nb\n", "y", "must hold features besides 'y', got no other column"),
+        ("u,y\n1,a\n2,a\n", "y", "at least 2 classes, got only 'a'; add examples of"),
         ("u,y\n1,a\n2,\n3,b\n4,NA\n", "y", r"'y' is empty or NA in lines \[3, 5\]; label or drop"),
         (
             f"u,v,y\n{ROWS}\nunknown,1,a",
@@ -56,9 +58,9 @@ ROWS = "\n".join(f"{i},{i % 5},{'ab'[i % 2]}" for i in range(20))
         (
             "u,y\n" + "\n".join(f"{i},{i / 7}" for i in range(30)),
             "y",
-            "30 different fractions look like a measured quantity",
+            "30 different fractions look like measurements",
         ),
-        ("u,y\n1,a\n2,b\n", "y", r"none of the classes \[a, b\] has 2 examples; give more"),
+        ("u,y\n1,a\n2,b\n", "y", r"none of the classes \[a, b\] has 2; add examples"),
         ("u,y\n1,a,7,8,9\n2,b\n3,b,4,5,6,7,8\n", "y", "cannot be read as a table"),
     ],
 )
@@ -70,9 +72,15 @@ def test_tables_that_cannot_serve_are_refused_in_a_sentence(tmp_path, text, targ
 @pytest.mark.parametrize(
     ("test_text", "message"),
     [
-        ("u,v,y\n1,2,c\n", r"classes of the training data, but \['c'\] are not among \['a', 'b'\]"),
-        ("u,y\n1,a\n", r"columns of the training data, but \[v\] are missing; it holds \[u\]"),
-        ("u,v,y\nmany,2,a\n3,2,b", r"'u' held numbers in the training data, but .* lines \[2\]"),
+        ("u,v,y\n1,2,c\n", r"classes of the training data, but \[c\] are not among \[a, b\]"),
+        (
+            "u,y\n1,a\n",
+            r"columns of the training data, but \[v\] are missing; its columns are \[u\]",
+        ),
+        (
+            "u,v,y\nmany,2,a\n3,2,b",
+            r"'u' holds numbers in the training data, but text in lines \[2\]",
+        ),
     ],
 )
 def test_test_files_that_do_not_fit_are_refused(tmp_path, test_text, message):

@@ -40,5 +40,5 @@ def test_text_columns_of_a_frame_are_encoded():
     ):
         model.predict(np.zeros((1, 2)))
     numbers = quick().fit(frame[["noise"]], colour)
-    with pytest.raises(ValueError, match=r"'noise' held numbers in the training data, but holds"):
+    with pytest.raises(ValueError, match=r"'noise' holds numbers in the training data, but text"):
         numbers.predict(pd.DataFrame({"noise": ["loud"]}))

@@ -29,7 +29,7 @@ def test_settings_that_cannot_be_are_refused(changes, text):
 
 def test_data_that_cannot_be_are_refused():
     x, y = IRIS
-    with pytest.raises(ValueError, match="sets are drawn by class, whatever the weight"):
+    with pytest.raises(ValueError, match="sets are drawn by class and cannot weight"):
         quick().fit(x, y, sample_weight=np.ones(len(y)))
     with pytest.raises(ValueError, match="needs at least 2 classes, got 1 class"):
         quick().fit(x[:50], y[:50])

@@ -1,4 +1,4 @@
-"""The command line: every command parses, calls one function of the library, and prints."""
+"""The command line: each command parses, calls one function of the library, and prints."""
 
 import sys
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``oddkout`` and return its exit code.
 
-    0 done, 1 done but a check failed, 2 bad input (one line on stderr), 130 interrupted. A bug
-    keeps its traceback.
+    0 success, 1 finished but a check failed, 2 bad input (one line on stderr), 130 interrupted.
+    Bugs keep their traceback.
     """
     try:
         import typer
@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = app(args=arguments, prog_name="oddkout", standalone_mode=False)
     except typer.TyperException as error:
         return _failed(error.format_message())
-    except BrokenPipeError:  # the reader, such as head, has seen enough
+    except BrokenPipeError:  # the reader, e.g. head, has closed the pipe
         sys.stderr.close()
         return 0
     except (ValueError, OSError) as error:
@@ -29,15 +29,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("oddkout"):
             raise
-        return _failed(f"this needs {missing.name}; run: pip install 'oddkout[all]'")
+        return _failed(f"this command needs {missing.name}; run: pip install 'oddkout[all]'")
     except (KeyboardInterrupt, typer.Abort):
         code = 130
-    if code == 130:  # which is what Typer makes of Ctrl-C, too
+    if code == 130:  # also the code of Typer for Ctrl-C
         print("oddkout: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 
 def _failed(reason: str) -> int:
-    """Say in one line what is wrong with the input."""
+    """Print the reason as one line on stderr; return exit code 2."""
     print(f"oddkout: {' '.join(reason.split())}", file=sys.stderr)
     return 2

@@ -1,4 +1,4 @@
-"""The table of commands; each lives in the module that is named after it."""
+"""The table of commands; each is defined in the module of its name."""
 
 from typing import Annotated
 

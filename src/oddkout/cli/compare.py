@@ -1,4 +1,4 @@
-"""``oddkout compare``: which method gives the best probabilities on these data?"""
+"""``oddkout compare``: compare methods on one data set and write a report."""
 
 import json
 from importlib.util import find_spec
@@ -45,13 +45,13 @@ from oddkout.comparing.tables import comparison_json, comparison_text
 from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
 
-_NO_REPORT = "no report: run: pip install 'oddkout[plot]'"
+_NO_REPORT = "no report, which needs jinja2 and matplotlib; run: pip install 'oddkout[plot]'"
 
 
 def compare_methods(
     source: Annotated[str, typer.Argument(metavar="[DATA]", help=SOURCE_HELP)] = "digits",
     methods: Annotated[
-        str, typer.Option(help=f"Methods, separated by commas; of {', '.join(METHODS)}.")
+        str, typer.Option(help=f"Comma-separated methods: {', '.join(METHODS)}.")
     ] = ",".join(METHODS),
     seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 5,
     out: Annotated[Path, typer.Option(help="Folder for the runs and the report.")] = Path("runs"),
@@ -74,12 +74,12 @@ def compare_methods(
     categorical: CategoricalOption = None,
     is_json: JsonOption = False,
 ) -> int:
-    """Compare methods on the same data with the same budget and tuning, and write a report.
+    """Compare methods on the same data, with the same budget and tuning, and write a report.
 
     Example: oddkout compare patients.csv --target diagnosis --out patients-runs
 
-    Run the same command again to resume. The exit code is 1 if a method failed; failed runs are
-    tried again only with --retry-failed.
+    Run the same command again to resume. Failed runs are retried only with --retry-failed. The exit
+    code is 1 if a method failed.
     """
     with grid_progress() as progress:
         comparison = compare(

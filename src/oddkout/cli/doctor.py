@@ -1,4 +1,4 @@
-"""``oddkout doctor``: what a data set can and cannot support."""
+"""``oddkout doctor``: check a data set before training."""
 
 import json
 
@@ -26,7 +26,7 @@ def doctor(
     data_dir: DataDirOption = None,
     is_json: JsonOption = False,
 ) -> int:
-    """Say what a data set can and cannot support; exit 1 if training would be meaningless.
+    """Check a data set before training; the exit code is 1 if training would be meaningless.
 
     Example: oddkout doctor patients.csv --target diagnosis
     """

@@ -1,4 +1,4 @@
-"""``oddkout evaluate``: how good and how honest are these predictions?"""
+"""``oddkout evaluate``: accuracy and calibration of any model's predictions."""
 
 import json
 from pathlib import Path
@@ -6,26 +6,29 @@ from typing import Annotated
 
 import typer
 
+from oddkout.cli.source import JsonOption
 from oddkout.evaluation import evaluate as evaluated
 from oddkout.evaluation.files import read_predictions
 
 
 def evaluate(
     predictions: Annotated[Path, typer.Argument(help="CSV or npz file of predictions and labels.")],
-    logits: Annotated[bool, typer.Option("--logits", help="The columns are logits.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write figures into this folder.")] = None,
-    bins: Annotated[int, typer.Option(help="Bins of the binned calibration errors.")] = 15,
+    logits: Annotated[
+        bool, typer.Option("--logits", help="The columns are logits, not probabilities.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for figures.")] = None,
+    bins: Annotated[int, typer.Option(help="Number of bins of the calibration errors.")] = 15,
     seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    is_json: JsonOption = False,
 ) -> None:
-    """Measure anybody's predictions: accuracy, NLL, Brier, calibration errors and more.
+    """Evaluate predictions of any model: accuracy, NLL, Brier score, calibration errors and more.
 
-    Every number has a 95 % interval, every calibration error what a perfectly calibrated model
-    would score on as many examples.
+    Every number has a 95 % interval. Every calibration error has a null level: the score of a
+    perfectly calibrated model on as many examples.
 
-    CSV: a header, a column [bold]label[/bold], and one column per class, named after it; labels
-    are class names or positions from 0. npz: [bold]probs[/bold] or [bold]logits[/bold],
-    [bold]labels[/bold], and [bold]classes[/bold] if they have names.
+    A CSV file needs a header, a column [bold]label[/bold], and one column per class, named after
+    the class. Labels are class names or positions from 0. An npz file needs [bold]probs[/bold] or
+    [bold]logits[/bold], [bold]labels[/bold], and [bold]classes[/bold] if the classes have names.
 
     Example: oddkout evaluate predictions.csv --out figures
     """
@@ -36,7 +39,7 @@ def evaluate(
         from oddkout.report.evaluation_figures import save_figures
 
         figures = [str(path) for path in save_figures(report, out)]
-    if as_json:
+    if is_json:
         print(json.dumps(report.to_dict() | {"figures": figures}, allow_nan=False))
         return
     print(report)

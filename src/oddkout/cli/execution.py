@@ -1,4 +1,4 @@
-"""Options that say where runs are performed, shared by all commands that perform grids."""
+"""Options for the executor, shared by ``compare`` and ``reproduce``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,18 +15,21 @@ ExecutorOption = Annotated[
     str,
     typer.Option(
         "--executor",
-        help="Where runs are performed: local (processes of this machine), ray or slurm.",
+        help="Where to perform runs: local (processes on this machine), ray or slurm.",
     ),
 ]
 AddressOption = Annotated[
     str | None,
-    typer.Option("--address", help="Ray: address of a cluster; by default one on this machine."),
+    typer.Option(
+        "--address", help="Ray: address of a cluster; by default one is started on this machine."
+    ),
 ]
 ProcessesOption = Annotated[
-    int | None, typer.Option("--processes", help="Runs at a time; by default as many as fit.")
+    int | None,
+    typer.Option("--processes", help="Number of parallel runs; by default the number of cores."),
 ]
 RetryFailedOption = Annotated[
-    bool, typer.Option("--retry-failed", help="Try runs again that failed before.")
+    bool, typer.Option("--retry-failed", help="Retry runs that failed before.")
 ]
 
 
@@ -38,12 +41,12 @@ def executor_named(
     Args:
         name: ``"local"``, ``"ray"`` or ``"slurm"``.
         address: Address of a Ray cluster.
-        processes: Number of jobs at a time.
+        processes: Number of parallel jobs.
         folder: Folder of the runs.
     """
     one_of("--executor", name, ("local", "ray", "slurm"))
     if address is not None and name != "ray":
-        raise ValueError(f"--address is that of a Ray cluster, got it with --executor {name}")
+        raise ValueError(f"--address needs --executor ray, got --executor {name}")
     if name == "ray":
         return RayExecutor(address, processes)
     if name == "slurm":

@@ -1,4 +1,4 @@
-"""``oddkout export``: the calibrated classifier for production."""
+"""``oddkout export``: export a calibrated classifier to one file."""
 
 import json
 import sys
@@ -19,29 +19,28 @@ from oddkout.fitting.classifier import Classifier
 def export(
     model: Annotated[Path, typer.Argument(help="Folder of a classifier.")],
     format: Annotated[
-        Literal["onnx", "torch"], typer.Option(help="An ONNX file, or a program of torch.export.")
+        Literal["onnx", "torch"], typer.Option(help="An ONNX file or a torch.export program.")
     ] = "onnx",
     out: Annotated[
-        Path | None, typer.Option(help="File to write; beside the folder if not given.")
+        Path | None, typer.Option(help="File to write; by default next to the folder.")
     ] = None,
     prior: PriorOption = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Real examples to check with: .csv, .parquet, .npz, or a folder."),
+        typer.Option(help="Real examples to verify with: .csv, .parquet, .npz, or a folder."),
     ] = None,
     is_json: JsonOption = False,
 ) -> int:
-    """Write a classifier into one file whose output is the probability that it reports.
+    """Export a classifier to one file that outputs its calibrated probabilities.
 
-    The file holds preprocessing, network, temperature and prior, and takes any number of examples.
-    It is compared with the classifier on random examples, and on those of --data; if a probability
-    differs by more than 1e-5, no file is left and the exit code is 1.
+    The file includes preprocessing, network, temperature and prior, and takes any number of
+    examples. Its output is compared with the classifier on random examples and on those of --data.
+    If a probability differs by more than 1e-5, the file is removed and the exit code is 1.
 
     Example: oddkout export digits-model --format onnx --data new.npz
     """
     classifier = Classifier.load(model)
-    place = model.resolve()
-    path = out or model.parent.joinpath(f"{place.name}{SUFFIX[format]}")
+    path = out or model.parent.joinpath(f"{model.resolve().name}{SUFFIX[format]}")
     examples = None if data is None else read_examples(Path(data), like=classifier.shape)
     try:
         result = exported(

@@ -20,13 +20,14 @@ def predict(
         str,
         typer.Argument(
             metavar="DATA",
-            help="Examples: .csv, .parquet, .npz, a folder, or a known name for its test part.",
+            help="Examples: .csv, .parquet, .npz, a folder of images, or a known data set, whose "
+            "test part is used.",
         ),
     ],
     prior: PriorOption = None,
     is_json: JsonOption = False,
 ) -> None:
-    """Print the probability of every class for every example, a row each.
+    """Print the probability of each class as CSV, one row per example.
 
     Example: oddkout predict digits-model new.npz > probabilities.csv
     """

@@ -1,4 +1,4 @@
-"""The option for a prior, shared by all commands that report probabilities."""
+"""The option for class frequencies, shared by ``predict`` and ``export``."""
 
 from typing import Annotated
 
@@ -7,22 +7,20 @@ import typer
 PriorOption = Annotated[
     str | None,
     typer.Option(
-        "--prior", help="Class frequencies to predict for, e.g. 0.9,0.1, in the card's order."
+        "--prior",
+        help="Class frequencies to predict for, e.g. 0.9,0.1, in the order of the classes in "
+        "card.json.",
     ),
 ]
 
 
 def frequencies(prior: str | None) -> list[float] | None:
-    """The frequencies of the option.
-
-    Args:
-        prior: Comma-separated numbers, or none.
-    """
+    """The value of the option as numbers."""
     if prior is None:
         return None
     try:
         return [float(share) for share in prior.split(",")]
     except ValueError:
         raise ValueError(
-            f"--prior must be numbers with commas between, such as 0.9,0.1, got {prior!r}"
+            f"--prior must be numbers separated by commas, such as 0.9,0.1, got {prior!r}"
         ) from None

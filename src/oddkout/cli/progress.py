@@ -1,4 +1,4 @@
-"""Progress on a terminal, silence in a pipe."""
+"""Progress bars in a terminal; nothing in a pipe."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,10 +8,10 @@ from typing import Any
 
 @contextmanager
 def training_progress(is_shown: bool) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """A bar with loss, rate and time left, to be called with the rows of a learning curve.
+    """A bar with loss, rate and remaining time; call it with the rows of a learning curve.
 
     Args:
-        is_shown: Whether this process reports; only the first of several does.
+        is_shown: Whether this process shows the bar; with several processes only the first does.
     """
     if not sys.stderr.isatty() or not is_shown:
         yield None
@@ -36,7 +36,7 @@ def training_progress(is_shown: bool) -> Iterator[Callable[[dict[str, Any]], Non
 
 @contextmanager
 def grid_progress() -> Iterator[Callable[[int, int, Any], None] | None]:
-    """A bar for a whole grid, to be called with runs done, runs in all, and the last one."""
+    """A bar for a grid; call it with the number of finished runs, the total and the last run."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -57,7 +57,7 @@ def grid_progress() -> Iterator[Callable[[int, int, Any], None] | None]:
 
 @contextmanager
 def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar for every file, to be called with its name, bytes so far and bytes in all."""
+    """A bar for each file; call it with the name, the downloaded bytes and the total bytes."""
     if not sys.stderr.isatty():
         yield None
         return

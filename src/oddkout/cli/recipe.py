@@ -1,4 +1,4 @@
-"""Options that say how to train, shared by ``compare`` and ``train``."""
+"""Options for training, shared by ``compare`` and ``train``."""
 
 from typing import Annotated, Any
 
@@ -9,13 +9,13 @@ from oddkout.models import NAMES
 
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", help=f"{', '.join(NAMES)}, or package.module:factory."),
+    typer.Option("--model", help=f"The network: {', '.join(NAMES)}, or package.module:function."),
 ]
 UpdatesOption = Annotated[
     int | None,
     typer.Option(
         "--updates",
-        help=f"Number of updates; by default {Recipe.updates}, up to twice as many where classes "
+        help=f"Number of updates; by default {Recipe.updates}, and up to twice as many if classes "
         "have more than ten examples.",
     ),
 ]
@@ -27,20 +27,20 @@ ExamplesOption = Annotated[
 ]
 DropoutOption = Annotated[
     float | None,
-    typer.Option(
-        "--dropout", help=f"Share of the last features to drop; {Recipe.dropout} by default."
-    ),
+    typer.Option("--dropout", help=f"Dropout of the last features; {Recipe.dropout} by default."),
 ]
 LearningRatesOption = Annotated[
     str,
     typer.Option(
-        "--learning-rates", help="Learning rates to choose from out of fold, comma-separated."
+        "--learning-rates", help="Comma-separated learning rates; the best is chosen out of fold."
     ),
 ]
 FoldsOption = Annotated[
     int,
     typer.Option(
-        "--folds", help="Folds that choose the learning rate and fit the temperature; 0 for none."
+        "--folds",
+        help="Number of cross-validation folds, which choose the learning rate and fit the "
+        "temperature; 0 for none.",
     ),
 ]
 DEFAULT_RATES = ",".join(map(str, LEARNING_RATES))
@@ -52,11 +52,10 @@ def given(**options: Any) -> dict[str, Any]:
 
 
 def numbers(text: str, *, option: str) -> list[float]:
-    """Comma-separated numbers.
+    """Parse comma-separated numbers.
 
     Args:
-        text: What was typed.
-        option: Name of the option, for an error.
+        option: Name of the option, for the error message.
     """
     try:
         return [float(part) for part in listed(text)]
@@ -67,5 +66,5 @@ def numbers(text: str, *, option: str) -> list[float]:
 
 
 def listed(text: str) -> list[str]:
-    """Comma-separated parts."""
+    """Split at commas; empty parts are dropped."""
     return [part.strip() for part in text.split(",") if part.strip()]

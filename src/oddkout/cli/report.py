@@ -1,4 +1,4 @@
-"""``oddkout report``: the report of finished runs, made again."""
+"""``oddkout report``: rebuild the report of a comparison."""
 
 import json
 from pathlib import Path
@@ -11,13 +11,13 @@ from oddkout.report.write import write_report
 
 
 def report(
-    runs: Annotated[Path, typer.Argument(metavar="RUNS", help="Folder of the runs.")],
+    runs: Annotated[Path, typer.Argument(metavar="RUNS", help="Folder of oddkout compare.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the report; that of the runs if not given.")
+        Path | None, typer.Option(help="Folder for the report; by default that of the runs.")
     ] = None,
     is_json: JsonOption = False,
 ) -> None:
-    """Write the report of finished runs: one HTML file, and its tables as Markdown, LaTeX and JSON.
+    """Write the report of a finished comparison: HTML, and tables as Markdown, LaTeX and JSON.
 
     Example: oddkout report runs --out report
     """

@@ -1,4 +1,4 @@
-"""``oddkout reproduce``: the paper's tables, figures and claims."""
+"""``oddkout reproduce``: the tables, figures and claims of the paper."""
 
 import json
 from collections import Counter
@@ -10,6 +10,7 @@ import typer
 
 from oddkout.cli.execution import AddressOption, ExecutorOption, ProcessesOption, executor_named
 from oddkout.cli.progress import grid_progress
+from oddkout.cli.recipe import listed
 from oddkout.cli.source import JsonOption
 from oddkout.paper.claims import judged
 from oddkout.paper.cost import estimated_seconds
@@ -27,65 +28,68 @@ def reproduce_paper(
     preset: Annotated[
         str | None,
         typer.Option(
-            help=f"Which grid: {', '.join(PRESETS)}. If not given, smoke; or paper, where "
-            "committed RESULTS are only reported or judged."
+            help=f"Grid of runs: {', '.join(PRESETS)}. By default smoke; with --results and "
+            "--report or --claims, paper."
         ),
     ] = None,
     datasets: Annotated[
-        str, typer.Option(help=f"Data sets, separated by commas; of {', '.join(TITLES)}.")
+        str, typer.Option(help=f"Comma-separated data sets: {', '.join(TITLES)}.")
     ] = "",
     distributions: Annotated[
-        str, typer.Option(help=f"Distributions of classes; of {', '.join(DISTRIBUTIONS)}.")
+        str,
+        typer.Option(help=f"Comma-separated class distributions: {', '.join(DISTRIBUTIONS)}."),
     ] = "",
-    sizes: Annotated[str, typer.Option(help="Numbers of examples per class.")] = "",
-    methods: Annotated[str, typer.Option(help=f"Methods; of {', '.join(VARIANTS)}.")] = "",
+    sizes: Annotated[str, typer.Option(help="Comma-separated numbers of examples per class.")] = "",
+    methods: Annotated[
+        str, typer.Option(help=f"Comma-separated methods: {', '.join(VARIANTS)}.")
+    ] = "",
     seeds: Annotated[int | None, typer.Option(help="Number of seeds.")] = None,
     updates: Annotated[
-        int | None, typer.Option(help="Number of updates, instead of what the preset has.")
+        int | None, typer.Option(help="Number of updates, instead of that of the preset.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the runs and the report.")] = Path("runs"),
     results: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of committed runs, a line each: what is there is not performed again, "
-            "what is new is added, and RESULTS.md beside it is written anew."
+            help="Folder of committed runs, one line each. Runs found there are not performed "
+            "again, new runs are added, and RESULTS.md next to it is rewritten."
         ),
     ] = None,
     is_only_missing: Annotated[
         bool,
         typer.Option(
             "--only-missing/--everything",
-            help="Whether runs that RESULTS has are left out; those in OUT always are.",
+            help="Whether to skip runs found in RESULTS; runs found in OUT are always skipped.",
         ),
     ] = True,
     is_dry: Annotated[
-        bool, typer.Option("--dry-run", help="Print the runs and what they would cost.")
+        bool, typer.Option("--dry-run", help="Print the runs and their estimated cost.")
     ] = False,
     is_report: Annotated[
-        bool, typer.Option("--report", help="Perform nothing; report what is there.")
+        bool, typer.Option("--report", help="Report the stored runs; perform none.")
     ] = False,
     is_claims: Annotated[
-        bool, typer.Option("--claims", help="Perform nothing; print the ledger of claims.")
+        bool, typer.Option("--claims", help="Print the ledger of claims; perform no runs.")
     ] = False,
     executor: ExecutorOption = "local",
     address: AddressOption = None,
     processes: ProcessesOption = None,
     is_json: JsonOption = False,
 ) -> int:
-    """Reproduce the paper: its tables and figures from runs, and what becomes of its claims.
+    """Reproduce the paper: its tables and figures, and whether its claims hold.
 
     Example: oddkout reproduce --preset few-shot --out runs
 
-    Interrupted or killed, the same command goes on. It ends with 1 if a run failed.
+    Run the same command again to resume. The exit code is 1 if a run failed.
     """
     if preset is None:
         preset = "paper" if results is not None and (is_report or is_claims) else "smoke"
     grid = preset_named(
         preset,
-        datasets=_listed(datasets),
-        distributions=_listed(distributions),
-        sizes=[_whole(size) for size in _listed(sizes)],
-        variants=_listed(methods),
+        datasets=listed(datasets),
+        distributions=listed(distributions),
+        sizes=[_whole(size) for size in listed(sizes)],
+        variants=listed(methods),
         seeds=seeds,
         updates=updates,
     )
@@ -126,18 +130,18 @@ def reproduce_paper(
         for name, reason in absent.items():
             print(f"figure {name} is missing: {reason}")
         if results is not None:
-            print(f"written from {results}: {results.parent / 'RESULTS.md'}")
+            print(f"wrote {results.parent / 'RESULTS.md'}, from {results}")
     return 1 if evidence.failed else 0
 
 
 def _judging(grid: Preset) -> Preset:
-    """The grid whose recipes count as evidence: that of the whole paper, or one of its own."""
+    """The preset whose recipes count as evidence: that of the paper, or the grid's own."""
     whole = PRESETS[grid.name if grid.name in ("smoke", "cifar") else "paper"]
     return whole if grid.updates == whole.updates else replace(whole, updates=grid.updates)
 
 
 def _print_plan(grid: Preset, store: CommittedStore, *, is_json: bool) -> int:
-    """Print the runs of a grid, their number, and what the missing ones would cost."""
+    """Print the runs of a grid, their number, and the estimated cost of the missing ones."""
     configs = planned(grid)
     missing = store.missing(configs)
     hours = estimated_seconds(missing) / 3600
@@ -158,19 +162,14 @@ def _print_plan(grid: Preset, store: CommittedStore, *, is_json: bool) -> int:
     for row, count in rows.items():
         print(f"{count:4d} x {row}")
     print(
-        f"{len(configs)} runs, {len(missing)} of them missing; these would cost about "
-        f"{hours:.2f} CPU-hours, by a short measurement on this machine"
+        f"{len(configs)} runs, {len(missing)} of them missing, which take about {hours:.2f} "
+        "CPU-hours, estimated by a short measurement on this machine"
     )
     return 0
 
 
-def _listed(text: str) -> list[str]:
-    """The parts between commas."""
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 def _whole(text: str) -> int:
-    """A whole number, or say that it is none."""
+    """A whole number, or raise."""
     if not text.isdigit():
         raise ValueError(f"--sizes must be whole numbers separated by commas, got {text!r}")
     return int(text)

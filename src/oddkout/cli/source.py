@@ -1,4 +1,4 @@
-"""Options that say where data come from, shared by all commands that read data."""
+"""Options for the data, shared by all commands that read data."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,33 +11,35 @@ SOURCE_HELP = (
 )
 TEST_SIZE = 0.2
 SourceArgument = Annotated[str, typer.Argument(metavar="DATA", help=SOURCE_HELP)]
-TargetOption = Annotated[str | None, typer.Option("--target", help="Tables: column of the class.")]
+TargetOption = Annotated[
+    str | None, typer.Option("--target", help="Tables: the column that holds the class.")
+]
 TestOption = Annotated[str | None, typer.Option("--test", help="A separate test file or folder.")]
 TestSizeOption = Annotated[
     float,
-    typer.Option("--test-size", help="Share of every class kept for the test; 0 for none."),
+    typer.Option("--test-size", help="Share of each class for the test part; 0 for none."),
 ]
 ImageSizeOption = Annotated[
     int | None,
-    typer.Option("--image-size", help="Folders: height and width to scale every image to."),
+    typer.Option("--image-size", help="Folders: height and width to scale each image to."),
 ]
 CategoricalOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--categorical", help="Tables: column of numbers to treat as categories; may be repeated."
+        "--categorical", help="Tables: numeric column to treat as categories; may be repeated."
     ),
 ]
 DistributionOption = Annotated[
     Literal["all", "uniform", "heavy-tailed"] | None,
-    typer.Option("--distribution", help="Training examples: all, or a subset with these classes."),
+    typer.Option(
+        "--distribution", help="Training examples: all, or a subset with this class distribution."
+    ),
 ]
 TrainExamplesOption = Annotated[
     int | None, typer.Option("--train-examples", help="Size of the subset.")
 ]
 DataDirOption = Annotated[
     Path | None,
-    typer.Option(
-        "--data-dir", help="Where to look for a known data set first, before $ODDKOUT_DATA."
-    ),
+    typer.Option("--data-dir", help="Folder to search for a known data set before $ODDKOUT_DATA."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

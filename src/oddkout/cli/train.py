@@ -1,4 +1,4 @@
-"""``oddkout train``: one fitted, calibrated and evaluated classifier."""
+"""``oddkout train``: fit, calibrate, evaluate and save one classifier."""
 
 import gc
 import json
@@ -45,24 +45,28 @@ from oddkout.fitting.methods import METHODS
 
 def train_classifier(
     source: SourceArgument,
-    out: Annotated[Path, typer.Option(help="Folder to write the classifier to.")],
+    out: Annotated[Path, typer.Option(help="Folder for the classifier.")],
     method: Annotated[
-        str, typer.Option(help=f"One of {', '.join(METHODS)}; or best, with --from.")
+        str, typer.Option(help=f"One of {', '.join(METHODS)}; or best, together with --from.")
     ] = "oko",
     runs: Annotated[
         Path | None,
-        typer.Option("--from", help="Folder of oddkout compare, whose winner --method best is."),
+        typer.Option("--from", help="Folder of oddkout compare, for --method best."),
     ] = None,
     k: Annotated[int | None, typer.Option(help="Number of odd classes in a set.")] = None,
     head: Annotated[
         bool | None,
-        typer.Option("--head/--no-head", help="An odd-class head; by default for k = 1 only."),
+        typer.Option(
+            "--head/--no-head", help="Train an odd-class head; by default for oko with k = 1 only."
+        ),
     ] = None,
     learning_rates: LearningRatesOption = DEFAULT_RATES,
     folds: FoldsOption = FOLDS,
     calibrate: Annotated[
         Literal["folds", "none"],
-        typer.Option(help="Divide logits by the temperature fitted out of fold, or not."),
+        typer.Option(
+            help="folds: divide the logits by the temperature fitted out of fold; none: do not."
+        ),
     ] = "folds",
     model: ModelOption = None,
     updates: UpdatesOption = None,
@@ -75,13 +79,18 @@ def train_classifier(
         bool | None, typer.Option("--flip/--no-flip", help="Images: mirror at random.")
     ] = None,
     crop: Annotated[
-        float | None, typer.Option(help="Images: largest share to cut off a side at random.")
+        float | None, typer.Option(help="Images: largest share of each side to cut off at random.")
     ] = None,
     compiled: Annotated[
         bool | None,
-        typer.Option("--compile/--no-compile", help="By default when the run is long enough."),
+        typer.Option(
+            "--compile/--no-compile",
+            help="Compile the network; by default if the run is long enough.",
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Key of all randomness, the split included.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of all randomness, including the test split.")
+    ] = 0,
     distribution: DistributionOption = None,
     train_examples: TrainExamplesOption = None,
     target: TargetOption = None,
@@ -99,16 +108,14 @@ def train_classifier(
     With several processes: torchrun --nproc-per-node 2 -m oddkout train digits --out digits-model
     """
     if (method == "best") != (runs is not None):
-        raise ValueError(
-            "--method best is the winner of a comparison: it goes together with --from RUNS"
-        )
+        raise ValueError("--method best and --from RUNS must be given together")
     recipe = given(
         model=model, updates=updates, examples=examples, dropout=dropout, shift=shift, flip=flip,
         crop=crop, compiled=compiled,
     )  # fmt: skip
     refuse_other_content(out)  # before the training, not after it
-    place = out.resolve()
-    checkpoint = place.with_name(f"{place.name}.checkpoint")
+    folder = out.resolve()
+    checkpoint = folder.with_name(f"{folder.name}.checkpoint")
     with processes() as is_first, training_progress(is_first) as progress:
         if runs is not None:
             _refuse_with_best(
@@ -154,7 +161,7 @@ def train_classifier(
 
 @contextmanager
 def processes() -> Iterator[bool]:
-    """Join the processes that torchrun started, if any; yield whether this is the first one."""
+    """Join the process group of torchrun, if any; yield whether this is the first process."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield True
         return
@@ -163,14 +170,14 @@ def processes() -> Iterator[bool]:
     try:
         yield torch.distributed.get_rank() == 0
     finally:
-        # A model that was wrapped for the group holds it until it is collected: then its threads
-        # outlive the interpreter and sometimes abort the process (pytorch issue 190489).
+        # A wrapped model keeps the group alive until it is collected. Threads of the group that
+        # outlive the interpreter sometimes abort the process (pytorch issue 190489).
         gc.collect()
         torch.distributed.destroy_process_group()
 
 
 def _refuse_with_best(options: dict[str, object]) -> None:
-    """Raise if an option was given that the comparison has decided."""
+    """Raise if an option was given that the comparison determines."""
     if options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ValueError(
@@ -180,7 +187,7 @@ def _refuse_with_best(options: dict[str, object]) -> None:
 
 
 def _record(classifier: Classifier, out: Path) -> dict[str, object]:
-    """What a program reads of a training."""
+    """The result as JSON."""
     report = {} if classifier.evaluation is None else classifier.evaluation.to_dict()
     settings = classifier.details["settings"]
     return {
@@ -194,7 +201,7 @@ def _record(classifier: Classifier, out: Path) -> dict[str, object]:
 
 
 def _summary(classifier: Classifier, out: Path) -> str:
-    """What a person reads of a training."""
+    """The result as text."""
     lines = [] if classifier.evaluation is None else [str(classifier.evaluation), ""]
     lines += classifier.details["notes"]
     rate = classifier.details["settings"]["learning_rate"]
@@ -202,4 +209,4 @@ def _summary(classifier: Classifier, out: Path) -> str:
         f"{classifier.method}, learning rate {rate:g}, temperature {classifier.temperature:.3g}; "
         f"{classifier.details['prior']}"
     )
-    return "\n".join([*lines, f"written to {out}"])
+    return "\n".join([*lines, f"wrote {out}"])

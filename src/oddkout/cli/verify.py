@@ -1,4 +1,4 @@
-"""``oddkout verify``: the paper's theory, checked on this machine."""
+"""``oddkout verify``: check the theory of the paper numerically."""
 
 import json
 from importlib.util import find_spec
@@ -11,13 +11,11 @@ from oddkout.cli.source import JsonOption
 from oddkout.paper.theory import Statement
 from oddkout.paper.theory import verify as verify_theory
 
-Figures = Annotated[
-    Path | None, typer.Option(help="Folder to write the figures to, as SVG and PNG.")
-]
+Figures = Annotated[Path | None, typer.Option(help="Folder for the figures, as SVG and PNG.")]
 
 
 def verify(figures: Figures = None, is_json: JsonOption = False) -> int:
-    """Check every theorem, proposition and lemma of the paper; exit 1 if one does not hold.
+    """Check every theorem, proposition and lemma; the exit code is 1 if one does not hold.
 
     Example: oddkout verify --figures theory
     """
@@ -49,7 +47,7 @@ def _summary(claims: list[Statement]) -> str:
 
 
 def _require(*modules: str) -> None:
-    """Name a module that is missing, before half a minute is spent."""
+    """Raise if a module is missing, before half a minute of computation."""
     for module in modules:
         if find_spec(module) is None:
             raise ValueError(f"verify needs {module}; run: pip install 'oddkout[theory]'")

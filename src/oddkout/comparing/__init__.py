@@ -1,1 +1,1 @@
-"""Comparisons: runs of several methods, where they are performed and stored, and the verdict."""
+"""Comparisons of methods: run them anywhere, store the runs, and report the verdict."""

@@ -1,4 +1,4 @@
-"""``oko.compare``: a fair comparison of methods, with all defaults."""
+"""``oko.compare``: a fair comparison of methods on one data set."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -24,11 +24,11 @@ from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.recipe import LEARNING_RATES, Recipe, changed_recipe
 
-# The arguments of ``load_data`` that a run keeps.
+# The arguments of ``load_data`` that a comparison accepts.
 _READING = ("target", "test", "test_size", "image_size", "categorical", "distribution",
             "train_examples")  # fmt: skip
 
-# The subset of the embedded digits that a comparison trains on unless told otherwise.
+# The default subset of the embedded digits.
 _DIGITS_SUBSET = {"distribution": "heavy-tailed", "train_examples": 200}
 
 
@@ -48,24 +48,24 @@ def compare(
 ) -> Comparison:
     """Compare methods on one data set.
 
-    Every method gets the same splits, subsets, number of updates and examples, and chooses its
-    learning rate from the same list by out-of-fold NLL on the first seed. Each finished run is
-    stored at once; call it again to resume. A failed run is tried again only with
-    ``retry_failed``. The comparison is saved as ``comparison.json`` beside its runs.
+    All methods get the same splits, subsets and number of updates and examples. Each chooses its
+    learning rate from the same list, by out-of-fold NLL on the first seed. Every finished run is
+    stored at once; call ``compare`` again to resume. The comparison is saved as
+    ``comparison.json`` in the folder of its runs.
 
     Args:
-        source: Anything that ``load_data`` takes; the embedded digits, 200 examples of a
-            heavy-tailed distribution, if not given. Data in memory are copied into ``out``.
+        source: Anything that ``load_data`` takes; by default 200 examples of the embedded digits
+            with a heavy-tailed class distribution. Data in memory are copied to ``out``.
         methods: Names of the methods.
         seeds: Number of seeds.
-        learning_rates: The learning rates to choose from.
-        folds: Number of folds that choose the learning rate and fit the temperature; 0 for none,
-            which needs a single learning rate.
-        recipe: Parts of ``Recipe`` to change, e.g. ``{"updates": 300}``.
+        learning_rates: Learning rates to choose from.
+        folds: Number of cross-validation folds that choose the learning rate and fit the
+            temperature; 0 for none, which requires a single learning rate.
+        recipe: Fields of ``Recipe`` to change, e.g. ``{"updates": 300}``.
         out: Folder for the runs.
-        retry_failed: Whether runs of this comparison that failed before are tried again.
-        executor: Where runs are performed; in processes of this machine if not given.
-        progress: Called at the start of each half, and whenever a run has been stored.
+        retry_failed: Whether to retry runs of this comparison that failed before.
+        executor: Where to perform runs; by default in processes on this machine.
+        progress: Called at the start of tuning and of the final runs, and after each stored run.
         **reading: Further arguments of ``load_data``, such as ``target`` and ``test``.
     """
     at_least("seeds", seeds, 1)
@@ -86,7 +86,7 @@ def compare(
             replace(entry, learning_rate=rate, seed=seed)
             for entry, rate, seed in product(entries, learning_rates, range(seeds))
         )
-    chosen_executor = executor or LocalExecutor()  # one for both halves: its processes are kept
+    chosen_executor = executor or LocalExecutor()  # one for all, so that processes are reused
     runs, tuning = perform_tuned(
         entries,
         learning_rates=learning_rates,
@@ -108,9 +108,9 @@ def setting(
     out: str | Path,
     **reading: Any,
 ) -> RunConfig:
-    """The config that all runs of a comparison share; the arguments are those of ``compare``.
+    """The config that all runs share, with default method, learning rate and seed.
 
-    Method, learning rate and seed are still open.
+    The arguments are those of ``compare``.
     """
     _refuse_unknown(reading)
     if isinstance(source, str) and source == "digits":
@@ -132,13 +132,13 @@ def setting(
 
 
 def _refuse_unknown(reading: Mapping[str, Any]) -> None:
-    """Raise for arguments that no run would see."""
+    """Raise for arguments that would have no effect."""
     for name in reading:
         if name in _READING:
             continue
-        hint = f"the data are read with {', '.join(_READING)}"
+        hint = f"the arguments of load_data that it takes are {', '.join(_READING)}"
         if name in {part.name for part in fields(Recipe)}:
             hint = f"pass it as recipe={{{name!r}: ...}}"
         elif name == "data_dir":
-            hint = "set the environment variable ODDKOUT_DATA, which all processes see"
+            hint = "set the environment variable ODDKOUT_DATA instead"
         raise TypeError(f"compare() has no argument {name!r}; {hint}")

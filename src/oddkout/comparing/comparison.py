@@ -1,4 +1,4 @@
-"""What a comparison shows: means over seeds, paired differences, a winner and a verdict."""
+"""The result of a comparison: means over seeds, paired differences, a winner and a verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,25 +22,25 @@ COMPARED = ("accuracy", "nll", "ece", "brier", "entropy_gap")
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over seeds with its 95 % confidence interval; NaN limits for a single seed."""
+    """A mean over seeds with its 95 % confidence interval; the limits of one seed are NaN."""
 
     mean: float
     low: float
     high: float
 
     def has_zero(self) -> bool:
-        """Whether 0 lies inside, or the limits are unknown."""
+        """Whether the interval contains 0 or its limits are unknown."""
         return not (self.low > 0 or self.high < 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Runs of several methods on one setting, with the same seeds for all of them.
+    """Runs of several methods on one setting, all with the same seeds.
 
     Attributes:
         runs: The runs with the chosen learning rates.
-        tuning: All runs among which the learning rates were chosen.
-        folder: Where the runs are stored.
+        tuning: The runs that the learning rates were chosen from.
+        folder: Folder of the stored runs.
     """
 
     runs: Sequence[Run]
@@ -49,7 +49,7 @@ class Comparison:
 
     @cached_property
     def by_method(self) -> dict[str, list[Run]]:
-        """The runs of every method, by seed; methods in the order of their table."""
+        """The runs of each method, ordered by seed; methods in the order of ``METHODS``."""
         runs_of: dict[str, list[Run]] = {}
         for run in sorted(self.runs, key=lambda run: run.config.seed):
             runs_of.setdefault(run.config.method, []).append(run)
@@ -57,14 +57,14 @@ class Comparison:
 
     @property
     def methods(self) -> list[str]:
-        """The methods without a failed run."""
+        """Names of the methods without a failed run."""
         return [
             name for name, runs in self.by_method.items() if not any(run.has_failed for run in runs)
         ]
 
     @property
     def failed(self) -> dict[str, str]:
-        """The other methods, each with the reason of its first failed run."""
+        """The methods with a failed run, each with the reason of its first failure."""
         return {
             name: next(run.reason for run in runs if run.has_failed)
             for name, runs in self.by_method.items()
@@ -73,17 +73,17 @@ class Comparison:
 
     @property
     def setting(self) -> RunConfig:
-        """What all runs share; method, learning rate and seed are left at their defaults."""
+        """The config that all runs share; method, learning rate and seed have their defaults."""
         return open_setting(self.runs[0].config)
 
     @property
     def learning_rates(self) -> list[float]:
-        """The learning rates that every method chose from."""
+        """The learning rates that the methods chose from."""
         return sorted({float(run.config.learning_rate) for run in self.tuning or self.runs})
 
     @property
     def title(self) -> str:
-        """What the setting is called."""
+        """Title of the setting: data, class distribution and number of training examples."""
         config = self.setting
         name = config.data if config.data in KNOWN else Path(config.data).name
         if config.distribution == "all":
@@ -102,9 +102,9 @@ class Comparison:
 
     @property
     def winner(self) -> str | None:
-        """The method of the lowest mean out-of-fold NLL; None without folds.
+        """The method with the lowest mean out-of-fold NLL; None without folds.
 
-        The test part has no say, so that it can report on the winner without bias.
+        The test part is not used, so the test results of the winner are unbiased.
         """
         means = {
             name: fmean(run.fold_metrics["nll"] for run in self.by_method[name])
@@ -114,17 +114,17 @@ class Comparison:
         return min(means, key=lambda name: means[name], default=None)
 
     def values(self, method: str, metric: str, *, is_tempered: bool = False) -> list[float]:
-        """A metric of a method on the test part, seed by seed.
+        """Values of a metric on the test part, one per seed.
 
         Args:
-            method: The method.
-            metric: The metric, see ``oddkout.metrics.catalogue``.
-            is_tempered: Whether with the out-of-fold temperature.
+            method: Name of the method.
+            metric: Name of the metric, see ``oddkout.metrics.catalogue``.
+            is_tempered: Whether the out-of-fold temperature is applied.
         """
         return [run.value(metric, is_tempered=is_tempered) for run in self.by_method[method]]
 
     def mean(self, method: str, metric: str, *, is_tempered: bool = False) -> Interval:
-        """The mean over seeds of a metric, with its interval; see ``values``."""
+        """Mean of a metric over seeds, with its confidence interval; see ``values``."""
         return t_interval(self.values(method, metric, is_tempered=is_tempered))
 
     def best(self, metric: str, *, is_tempered: bool = False) -> str:
@@ -136,20 +136,20 @@ class Comparison:
         )
 
     def lag(self, method: str, metric: str, *, is_tempered: bool = False) -> Interval:
-        """How much worse than the best a method is: paired by seed, above 0 is worse.
+        """Difference to the best method, paired by seed; positive if this method is worse.
 
-        The interval is corrected for the number of methods (Bonferroni), so that with 95 %
-        probability all of them hold at once.
+        The interval is Bonferroni-corrected: with 95 % probability, the intervals of all methods
+        hold at once.
         """
         best = self.best(metric, is_tempered=is_tempered)
-        own, others = (
+        values, best_values = (
             self.values(name, metric, is_tempered=is_tempered) for name in (method, best)
         )
-        gaps = [METRICS[metric].sign * (a - b) for a, b in zip(own, others, strict=True)]
+        gaps = [METRICS[metric].sign * (a - b) for a, b in zip(values, best_values, strict=True)]
         return t_interval(gaps, comparisons=max(len(self.methods) - 1, 1))
 
     def tied(self, metric: str, *, is_tempered: bool = False) -> list[str]:
-        """The methods that are not significantly worse than the best, itself included."""
+        """The best method and all methods that are not significantly worse."""
         best = self.best(metric, is_tempered=is_tempered)
         return [
             name
@@ -159,7 +159,7 @@ class Comparison:
 
     @property
     def table(self) -> "ComparisonTable":
-        """The results of all methods; prints as text, and ``to_frame`` gives a pandas frame."""
+        """The results of all methods. Prints as text; ``to_frame`` returns a pandas frame."""
         from oddkout.comparing.tables import ComparisonTable
 
         return ComparisonTable(self)
@@ -168,13 +168,13 @@ class Comparison:
         """Write the report, see ``oddkout.write_report``.
 
         Args:
-            out: Folder for the report; that of the runs if not given.
+            out: Folder for the report; by default that of the runs.
         """
-        # The one import that points up: users expect the report on the object itself.
+        # The only import from a higher layer: users expect this method here.
         from oddkout.report.write import write_report
 
         if self.folder is None:
-            raise ValueError("a report needs the folder of the runs, but these are not stored")
+            raise ValueError("a report needs stored runs, but this comparison has no folder")
         return write_report(self.folder, out=out)
 
     @property
@@ -184,7 +184,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """What the runs support, in a few sentences."""
+        """The result in a few sentences that claim no more than the runs support."""
         if not self.methods:
             return "Every method failed; see the reasons."
         winner = self.winner
@@ -192,7 +192,7 @@ class Comparison:
         return f"{self._claim('accuracy')} {self._claim('nll')}{chosen}"
 
     def _claim(self, metric: str) -> str:
-        """A sentence on one metric that claims no more than its intervals allow."""
+        """The verdict on one metric."""
         best, tied = self.best(metric, is_tempered=True), self.tied(metric, is_tempered=True)
         mean = METRICS[metric].written(self.mean(best, metric, is_tempered=True).mean)
         lead = {
@@ -216,14 +216,14 @@ class Comparison:
 
 
 def t_interval(values: Sequence[float], *, comparisons: int = 1) -> Interval:
-    """Mean and 95 % confidence interval by Student's t, corrected for several comparisons.
+    """Mean and 95 % confidence interval (Student's t), corrected for several comparisons.
 
     Args:
         values: One value per seed.
-        comparisons: Number of intervals that hold at once with 95 % probability.
+        comparisons: Number of intervals that shall hold at once with 95 % probability.
 
     Example:
-        Two values: t with one degree of freedom is 12.7.
+        For two values, the quantile of Student's t is 12.7.
 
         >>> interval = t_interval([0.0, 2.0])
         >>> round(interval.low, 1), round(interval.high, 1)
@@ -240,5 +240,5 @@ def t_interval(values: Sequence[float], *, comparisons: int = 1) -> Interval:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them."""
+    """Names joined by commas and "and"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -19,28 +19,27 @@ FORMAT = 1
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig(Recipe):
-    """One run, complete: the same config and code give the same numbers.
+    """Everything that determines a run: the same config and code give the same numbers.
 
     Attributes:
         data: A known name or a path, see ``load_data``.
-        fingerprint: Hash of the content of the paths: changed data make another run, moved data do
-            not; see ``identified``.
+        fingerprint: Hash of the data files. Changed data make a different run, moved data the same;
+            see ``identified``.
         target: Tables: the column that holds the class.
         test: A separate test file or folder.
-        test_size: Without one, the share of every class that is kept for the test.
-        image_size: Folders: height and width of every image.
-        categorical: Tables: columns of numbers to take as categories.
-        distribution: Classes of the training part: ``"all"`` of it, or a subset, ``"uniform"`` or
-            ``"heavy-tailed"``.
+        test_size: Share of each class for the test part, without a separate one.
+        image_size: Folders: height and width to scale each image to.
+        categorical: Tables: numeric columns to treat as categories.
+        distribution: ``"all"`` training examples, or a ``"uniform"`` or ``"heavy-tailed"`` subset.
         train_examples: Size of the subset.
-        population: Class frequencies for which predictions are judged: ``"train"``, those of the
-            training part, to which balanced methods are corrected; ``"uniform"``, as in the paper,
-            which corrects nothing.
+        population: Class frequencies to evaluate for. ``"train"``: those of the training part, to
+            which balanced methods are corrected. ``"uniform"``: as in the paper, without
+            correction.
         method: Name of the method.
-        k: Number of odd classes; the method's own if not given.
-        head: Whether there is an odd-class head; the method's own if not given.
-        folds: Number of folds for the temperature; 0 for none.
-        seed: Key of all randomness: the split, the subset, the weights, the batches.
+        k: Number of odd classes; by default that of the method.
+        head: Whether to train an odd-class head; by default as the method prescribes.
+        folds: Number of cross-validation folds; 0 for none.
+        seed: Seed of all randomness: split, subset, weights and batches.
     """
 
     model: str = "auto"
@@ -62,15 +61,15 @@ class RunConfig(Recipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        assert self.spec, "which raises for an unknown method, or k where there are no sets"
+        _ = self.spec  # raises for an unknown method, or a k without sets
         if self.folds != 0:
             at_least("folds, unless it is 0 for none,", self.folds, 2)
 
     @property
     def id(self) -> str:
-        """A hash of the whole config, the name of the run on disk.
+        """Hash of the config and name of the run on disk.
 
-        Data with a fingerprint count by their content, not by their path.
+        Data with a fingerprint are identified by their content, not by their path.
         """
         values = {name: _written(value) for name, value in asdict(self).items()}
         if self.fingerprint:
@@ -80,17 +79,17 @@ class RunConfig(Recipe):
 
     @property
     def spec(self) -> Method:
-        """The method, as this run changes it."""
+        """The method with the ``k`` and ``head`` of this run."""
         return chosen_method(self.method, k=self.k, head=self.head)
 
     @property
     def recipe(self) -> Recipe:
-        """How it is trained, apart from data, method and seed."""
+        """The recipe alone, without data, method and seed."""
         return Recipe(**{part.name: getattr(self, part.name) for part in fields(Recipe)})
 
     @property
     def reading(self) -> dict[str, Any]:
-        """The arguments of ``load_everything`` beside the source."""
+        """The arguments of ``load_everything``, except the source."""
         is_fixed = self.data in KNOWN or self.test is not None
         return {
             "target": self.target,
@@ -103,23 +102,19 @@ class RunConfig(Recipe):
 
     @property
     def training(self) -> "RunConfig":
-        """The config without what follows training: runs that agree in it share one training."""
+        """The config of the training alone: runs that share it are trained once."""
         return replace(self, method=_trains_like(self.method))
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "RunConfig":
-        """Read a config; unknown fields are refused.
-
-        Args:
-            values: The result of ``asdict``, as JSON keeps it.
-        """
+        """Read the result of ``asdict``; unknown fields raise."""
         if unknown := sorted(values.keys() - {part.name for part in fields(cls)}):
-            raise ValueError(f"a run has no {unknown}; it was written by another version")
+            raise ValueError(f"unknown fields {unknown}; the run was written by another version")
         return cls(**values | {"categorical": tuple(values.get("categorical", ()))})
 
 
 def open_setting(config: RunConfig) -> RunConfig:
-    """The config without what a comparison varies: method, learning rate and seed."""
+    """The config with default method, learning rate and seed, which a comparison varies."""
     return replace(
         config,
         method=RunConfig.method,
@@ -129,17 +124,17 @@ def open_setting(config: RunConfig) -> RunConfig:
 
 
 def _written(value: Any) -> Any:
-    """A value as an id spells it: 1.0 as 1, which is equal to it."""
+    """A value as it enters the id: 1.0 as 1, because they are equal."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @cache
 def _trains_like(name: str) -> str:
-    """The first method of the table that is the same until the end of training."""
-    own = _without_temperature(METHODS[name])
-    return next(other for other, row in METHODS.items() if _without_temperature(row) == own)
+    """The first method of the table that trains identically."""
+    training = _without_temperature(METHODS[name])
+    return next(other for other, row in METHODS.items() if _without_temperature(row) == training)
 
 
 def _without_temperature(method: Method) -> Method:
-    """What a method does until the end of training."""
+    """The method without its name and temperature, which do not affect training."""
     return replace(method, name="", temperature="none")

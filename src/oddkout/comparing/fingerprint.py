@@ -1,4 +1,4 @@
-"""What data are, wherever they lie: a hash of a file or a folder."""
+"""Fingerprints of data: a hash of a file or a folder, independent of its path."""
 
 from dataclasses import replace
 from hashlib import blake2b
@@ -11,11 +11,7 @@ _AT_A_TIME = 1 << 20
 
 
 def identified(config: RunConfig) -> RunConfig:
-    """The config with the fingerprint of its data, and with paths that hold in any process.
-
-    Args:
-        config: The config, with paths as somebody typed them.
-    """
+    """The config with the fingerprint of its data, and with absolute paths."""
     if config.data in KNOWN:
         return config
     paths = [Path(path).absolute() for path in (config.data, config.test) if path is not None]
@@ -28,15 +24,11 @@ def identified(config: RunConfig) -> RunConfig:
 
 
 def fingerprint(path: Path) -> str:
-    """A hash of what a file or a folder holds; the names of files count in a folder.
-
-    Args:
-        path: The file or the folder.
-    """
+    """Hash of the content of a file, or of the names and contents of the files in a folder."""
     digest = blake2b(digest_size=10)
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
     for file in files:
-        # The length keeps names and contents apart, so that none can pass for another.
+        # The length separates names from contents, so that no two folders give the same bytes.
         name = file.relative_to(path).as_posix()
         digest.update(f"{name}\0{file.stat().st_size}\0".encode())
         with file.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""A grid of runs: what is missing is performed, the longest first, and stored as it comes."""
+"""Grids of runs: perform the missing runs, the longest first, and store each when it ends."""
 
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -10,7 +10,7 @@ from oddkout.comparing.executors.local import LocalExecutor
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
 
-# Called with runs done, runs in all, and the run that has just been stored: none at the start.
+# Called with the number of finished runs, the total, and the run just stored (None at the start).
 GridProgress = Callable[[int, int, Run | None], None]
 
 
@@ -21,17 +21,15 @@ def perform_grid(
     executor: Executor | None = None,
     progress: GridProgress | None = None,
 ) -> list[Run]:
-    """Perform those runs of a grid that are not stored yet; return all of them, in order.
+    """Perform the runs of a grid that are not stored yet; return all of its runs, in order.
 
-    Every run is stored the moment it ends, by this process alone. Killed at any moment and called
-    again, it goes on: nothing is lost but what was under way, and nothing is performed twice.
-    A run that failed is stored, too, and not tried again; ``RunStore.forget_failed`` changes that.
+    Every run is stored as soon as it ends, by this process alone. If this process is killed, call
+    the function again to resume: only unfinished runs are lost, and nothing is performed twice.
+    Failed runs are stored and not retried, unless ``RunStore.forget_failed`` removes them.
 
     Args:
-        configs: The grid.
-        store: Where runs are kept.
-        executor: Where they are performed; in processes of this machine if not given.
-        progress: Called at the start, and whenever a run has been stored.
+        executor: Where to perform runs; by default in processes on this machine.
+        progress: Called at the start and after each stored run.
     """
     wanted = list(dict.fromkeys(configs))
     store.sweep()
@@ -40,7 +38,7 @@ def perform_grid(
     if progress is not None:
         progress(done, len(wanted), None)
     if missing:
-        # Closed at once, whatever happens here, so that nothing is performed that nobody stores.
+        # Close the executor at once on any error, so that it performs no run that is not stored.
         with closing((executor or LocalExecutor())(jobs_of(missing))) as finished:
             for run in chain.from_iterable(finished):
                 store.write(run)
@@ -51,10 +49,10 @@ def perform_grid(
 
 
 def jobs_of(configs: Iterable[RunConfig]) -> list[Job]:
-    """Configs grouped so that what trains alike trains once, the most work first.
+    """Group configs that share their training into jobs; sort jobs by work, the most first.
 
     Args:
-        configs: The configs, each once.
+        configs: Distinct configs.
     """
     together: dict[RunConfig, list[RunConfig]] = {}
     for config in configs:
@@ -62,11 +60,11 @@ def jobs_of(configs: Iterable[RunConfig]) -> list[Job]:
     return sorted(map(tuple, together.values()), key=lambda job: -_work(job[0]))
 
 
-# An example costs in a ResNet about so many times what it costs in the small CNN.
+# Cost of an example relative to the small CNN, roughly.
 _MODEL_WORK = {"resnet18": 60, "resnet34": 120, "resnet18-narrow": 6, "resnet34-narrow": 12}
 
 
 def _work(config: RunConfig) -> int:
-    """Examples that a run forwards, as far as they can be compared."""
+    """Rough cost of a run: forwarded examples, weighted by the size of the network."""
     forwarded = config.updates * config.examples * max(config.folds, 1)
     return forwarded * _MODEL_WORK.get(config.model, 1)

@@ -1,4 +1,4 @@
-"""Performing runs: load the data, fit, evaluate; the same on every executor."""
+"""Perform runs: load the data, fit and evaluate; the same on every executor."""
 
 import time
 import traceback
@@ -29,12 +29,12 @@ _REPLICATES = 200
 
 
 def perform(configs: Sequence[RunConfig]) -> list[Run]:
-    """Perform runs that differ only in what follows training; train once.
+    """Perform runs that share their training; train once.
 
-    Errors become the reason of failed runs, never an exception: the grid goes on.
+    An error does not raise; it becomes the reason of failed runs, so that the grid continues.
 
     Args:
-        configs: Configs that agree in ``training``.
+        configs: Configs with the same ``training``.
     """
     torch.set_num_threads(1)
     began_cpu = time.process_time()
@@ -58,13 +58,13 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
         return runs
     except (ValueError, OSError) as error:
         return failed_runs(configs, str(error) or type(error).__name__)
-    except Exception as error:  # a bug, or out of memory: the reader needs to know where
-        named = f"{type(error).__name__}: {error}"
-        return failed_runs(configs, f"{named}\n{traceback.format_exc()}")
+    except Exception as error:  # a bug, or out of memory: keep the traceback
+        summary = f"{type(error).__name__}: {error}"
+        return failed_runs(configs, f"{summary}\n{traceback.format_exc()}")
 
 
 def check(config: RunConfig) -> None:
-    """Raise what is wrong with the data or the model of a run, before a whole grid fails."""
+    """Raise if the data or the model of a run are invalid, before the whole grid fails."""
     data = prepared(data_for(config))
     if len(data.y_test) < 2:
         raise ValueError(
@@ -81,7 +81,7 @@ def check(config: RunConfig) -> None:
 
 
 def data_for(config: RunConfig) -> Data:
-    """Load what a run trains on and is tested on."""
+    """Load the training and test data of a run."""
     reading = tuple(config.reading.items())
     data = _loaded(config.data, config.fingerprint, reading)
     return training_subset(
@@ -94,24 +94,24 @@ def data_for(config: RunConfig) -> Data:
 
 
 def suited(config: RunConfig) -> RunConfig:
-    """The config with the parts of the recipe that depend on its number of examples."""
+    """The config with the recipe adapted to its number of examples."""
     return replace(config, **suited_to(data_for(config).class_sizes))
 
 
 @lru_cache(maxsize=1)
 def _loaded(source: str, fingerprint: str, reading: tuple[tuple[str, Any], ...]) -> Data:
-    """The data, kept for the next run on the same."""
+    """The data, cached for the next run on the same data."""
     return load_everything(source, **dict(reading))
 
 
 def _evaluated(config: RunConfig, data: Prepared, fitted: Fitted, test_logits: Tensor) -> Run:
-    """A run from what was fitted for it."""
+    """Evaluate a fitted network on the test part and return the run."""
     began = time.perf_counter()
     as_trained, calibrated = (
         ledger.logits(test_logits) for ledger in (fitted.as_trained, fitted.calibrated)
     )
     metrics = _measured(as_trained, data.y_test)
-    is_same = torch.equal(calibrated, as_trained)  # as in most runs of a grid without folds
+    is_same = torch.equal(calibrated, as_trained)  # usually without folds
     scores = fitted.scores
     run = Run(
         config=config,
@@ -138,7 +138,7 @@ def _evaluated(config: RunConfig, data: Prepared, fitted: Fitted, test_logits: T
 
 
 def _measured(logits: Tensor, labels: Tensor) -> dict[str, Any]:
-    """All metrics of test logits, with their intervals."""
+    """All metrics of the test logits, with confidence intervals."""
     evaluation = evaluate(logits, labels, bins=BINS, replicates=_REPLICATES)
     metrics: dict[str, Any] = evaluation.to_dict()["metrics"]
     return metrics

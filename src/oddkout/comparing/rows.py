@@ -7,19 +7,19 @@ from statistics import fmean
 from oddkout.comparing.comparison import COMPARED, Comparison, Interval
 from oddkout.metrics.catalogue import METRICS
 
-# Calibrated first: that is the classifier which ``oddkout train`` delivers.
+# Calibrated first, because ``oddkout train`` returns the calibrated classifier.
 KINDS = {True: "calibrated out of fold", False: "as trained"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One entry: a mean over seeds, and whether it is significantly worse than the best.
+    """One table entry: a mean over seeds, and how it compares to the best.
 
     Attributes:
         metric: Name of the metric.
         interval: Mean over seeds with its 95 % confidence interval.
-        null: For a calibration error, what a perfectly calibrated model would score: the mean and
-            the 95th percentile, both averaged over seeds.
+        null: For calibration errors, the score of a perfectly calibrated model: mean and 95th
+            percentile, averaged over seeds.
         is_best: Whether no method has a better mean.
         is_tied: Whether the difference to the best is within chance.
     """
@@ -32,7 +32,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """Mean and half-width, the latter from two seeds on."""
+        """Mean ± half-width of the interval; the mean alone for one seed."""
         metric = METRICS[self.metric]
         half = (self.interval.high - self.interval.low) / 2
         mean = metric.written(self.interval.mean)
@@ -40,13 +40,13 @@ class Cell:
 
     @property
     def mark(self) -> str:
-        """``*`` for the best, ``~`` where the difference to it is within chance."""
+        """``*`` for the best, ``~`` if the difference to the best is within chance."""
         return "*" if self.is_best else "~" if self.is_tied else ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One method: an entry for every metric, its learning rate, and its mean temperature."""
+    """One method: an entry for each metric, its learning rate and its mean temperature."""
 
     method: str
     cells: Sequence[Cell]
@@ -55,11 +55,10 @@ class Row:
 
 
 def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
-    """The rows that all tables show, one for each method that ended well.
+    """The rows of all tables: one for each method without a failed run.
 
     Args:
-        comparison: The comparison.
-        is_tempered: Whether with the out-of-fold temperature.
+        is_tempered: Whether the out-of-fold temperature is applied.
     """
     if not comparison.methods:
         return []

@@ -1,4 +1,4 @@
-"""The outcome of a run: its numbers and predictions, or why there are none."""
+"""The outcome of a run: metrics and predictions, or the reason of its failure."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
@@ -10,37 +10,38 @@ from numpy import ndarray
 from oddkout.comparing.config import FORMAT, RunConfig
 from oddkout.version import versions
 
-# What ``run.json`` and committed lines call the metrics of the folds.
+# Key of ``fold_metrics`` in ``run.json`` and in committed results.
 _FOLDS_KEY = "out_of_fold"
 
-# Fields that are stored as arrays, beside ``run.json``.
+# Fields stored as arrays in ``predictions.npz``, not in ``run.json``.
 ARRAYS = ("logits", "labels", "fold_logits", "fold_labels")
 
 
 @dataclass(kw_only=True)
 class Run:
-    """The outcome of a run: its numbers and predictions, or the reason why there are none.
+    """The outcome of a run: metrics and predictions, or the reason of its failure.
 
     Attributes:
-        config: The config.
-        reason: Why it failed; empty if it did not.
+        config: The config of the run.
+        reason: Why the run failed; empty if it succeeded.
         classes: Names of the classes.
-        train_counts: Number of training examples of every class.
-        prior: Class frequencies that its probabilities are for.
+        train_counts: Number of training examples of each class.
+        prior: Class frequencies that the probabilities are for.
         temperature: The out-of-fold temperature.
-        fold_metrics: NLL and accuracy of the out-of-fold predictions, with a temperature that is
-            itself out of fold; classes weigh as they do in the population.
-        as_trained: Metrics of the test part, each with interval and null level.
-        tempered: The same with the out-of-fold temperature.
-        log: Learning curve.
-        seconds: Seconds of training, folds and evaluation; and CPU-seconds of the job, shared by
-            all runs that trained together.
-        notes: What a reader must know.
-        versions: Versions of the software that made it.
+        fold_metrics: NLL and accuracy of the out-of-fold predictions, each fold with a temperature
+            fitted on the other folds; classes are weighted as in the population.
+        as_trained: Metrics on the test part, each with interval and null level.
+        tempered: The same metrics with the out-of-fold temperature.
+        log: The learning curve.
+        seconds: Duration of training, folds and evaluation; and the CPU time of the job, which all
+            runs trained together share.
+        notes: What a reader should know, one sentence each.
+        versions: Versions of the software used.
         logits: Logits of the test part, as trained.
-        labels: Its classes.
-        fold_logits: Out-of-fold logits of the training part, for the same prior, not tempered.
-        fold_labels: Its classes.
+        labels: Classes of the test part.
+        fold_logits: Out-of-fold logits of the training part, for the same prior, without
+            temperature.
+        fold_labels: Classes of these training examples.
     """
 
     config: RunConfig
@@ -63,45 +64,45 @@ class Run:
 
     @property
     def has_failed(self) -> bool:
-        """Whether there is a reason instead of numbers."""
+        """Whether the run failed."""
         return bool(self.reason)
 
     def value(self, metric: str, *, is_tempered: bool = False) -> float:
-        """A metric of the test part.
+        """A metric on the test part; NaN if it has no value.
 
         Args:
-            metric: Its name, as ``evaluate`` has it.
-            is_tempered: Whether with the out-of-fold temperature.
+            metric: Name of the metric, see ``evaluate``.
+            is_tempered: Whether the out-of-fold temperature is applied.
         """
         measured = (self.tempered if is_tempered else self.as_trained)[metric]["value"]
         return float("nan") if measured is None else float(measured)
 
     def null(self, metric: str, *, is_tempered: bool = False) -> dict[str, float] | None:
-        """What a perfectly calibrated model would score: mean, 95th percentile and p-value.
+        """Null level: mean, 95th percentile and p-value of a perfectly calibrated model.
 
         Args:
             metric: Name of a calibration error; other metrics have no null level.
-            is_tempered: Whether with the out-of-fold temperature.
+            is_tempered: Whether the out-of-fold temperature is applied.
         """
-        found = (self.tempered if is_tempered else self.as_trained)[metric].get("null")
-        return None if found is None else dict(found)
+        level = (self.tempered if is_tempered else self.as_trained)[metric].get("null")
+        return None if level is None else dict(level)
 
     def test_logits(self, *, is_tempered: bool = False) -> Float[ndarray, "examples classes"]:
-        """Logits of the test part, of which the metrics are.
+        """Logits of the test part, from which the metrics were computed.
 
         Args:
-            is_tempered: Whether with the out-of-fold temperature.
+            is_tempered: Whether the out-of-fold temperature is applied.
         """
         if self.logits is None:
             raise ValueError(f"run {self.config.id} was read without its predictions")
-        own = self.config.spec.temperature
-        if not is_tempered or own == "fit":  # which is that temperature
+        prescribed = self.config.spec.temperature
+        if not is_tempered or prescribed == "fit":  # then the temperature is applied already
             return self.logits
-        undone = float(own) if isinstance(own, float | int) else 1.0
-        return self.logits * (undone / self.temperature)
+        applied = float(prescribed) if isinstance(prescribed, float | int) else 1.0
+        return self.logits * (applied / self.temperature)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the predictions, as ``run.json`` holds it."""
+        """The content of ``run.json``: everything except the predictions."""
         kept = {
             part.name: getattr(self, part.name) for part in fields(self) if part.name not in ARRAYS
         }
@@ -111,13 +112,9 @@ class Run:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Run":
-        """Read what ``to_dict`` wrote.
-
-        Args:
-            values: The content of ``run.json``.
-        """
+        """Read the result of ``to_dict``."""
         if values.get("format") != FORMAT:
-            raise ValueError(f"a run of format {values.get('format')} is not read by this version")
+            raise ValueError(f"this version does not read runs of format {values.get('format')}")
         kept = {part.name: values[part.name] for part in fields(cls) if part.name in values}
         kept["fold_metrics"] = values.get(_FOLDS_KEY, {})
         kept["config"] = RunConfig.from_dict(values["config"])
@@ -126,10 +123,9 @@ class Run:
 
 
 def failed_runs(configs: Iterable[RunConfig], reason: str) -> list[Run]:
-    """Runs that came to nothing.
+    """Failed runs, one for each config.
 
     Args:
-        configs: What was to be run.
-        reason: Why it failed; a table shows the first line.
+        reason: Why they failed; tables show the first line.
     """
     return [Run(config=config, reason=reason, versions=versions()) for config in configs]

@@ -1,4 +1,4 @@
-"""``comparison.json``: what was compared, how it was chosen, and the verdict."""
+"""``comparison.json``: the setting, the choices with their criteria, and the verdict."""
 
 import json
 import os
@@ -16,12 +16,8 @@ _FORMAT = 1
 
 
 def save_comparison(comparison: Comparison) -> Path:
-    """Write a comparison beside its runs, under a temporary name first.
-
-    Args:
-        comparison: A comparison with a folder.
-    """
-    assert comparison.folder is not None, "only a stored comparison is saved"
+    """Write ``comparison.json`` into the folder of the runs, atomically."""
+    assert comparison.folder is not None, "only a stored comparison can be saved"
     path = comparison.folder / FILE
     temporary = path.with_name(f".{FILE}.{os.getpid()}.tmp")
     temporary.write_text(json.dumps(comparison_record(comparison), indent=1, allow_nan=False))
@@ -30,7 +26,7 @@ def save_comparison(comparison: Comparison) -> Path:
 
 
 def comparison_record(comparison: Comparison) -> dict[str, Any]:
-    """What ``comparison.json`` holds."""
+    """The content of ``comparison.json``."""
     return {
         "format": _FORMAT,
         "title": comparison.title,
@@ -62,7 +58,7 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
 
 
 def load_comparison(folder: str | Path, *, has_predictions: bool = False) -> Comparison:
-    """Read the comparison of a folder, and only the runs that belong to it.
+    """Read a comparison and its runs. Other runs in the folder are ignored.
 
     Args:
         folder: The folder that ``compare`` wrote to.
@@ -74,8 +70,8 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = False) -> Com
         raise FileNotFoundError(f"there is no folder of runs {folder}")
     if not path.is_file():
         raise FileNotFoundError(
-            f"{folder} holds no finished comparison; run oddkout compare, which writes {FILE} when "
-            "it ends and resumes what was interrupted"
+            f"{folder} holds no finished comparison: {FILE} is missing; run oddkout compare again "
+            "to finish it"
         )
     store = RunStore(folder)
     try:
@@ -87,7 +83,8 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = False) -> Com
         tuned = [name for entry in contestants for name in entry["tuning"]]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{path} is no comparison that this version reads ({error}); run oddkout compare again"
+            f"{path} is not a comparison that this version can read ({error}); run oddkout compare "
+            "again"
         ) from None
     return Comparison(
         runs=_read(store, compared, has_predictions=has_predictions),
@@ -97,5 +94,5 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = False) -> Com
 
 
 def _read(store: RunStore, names: list[str], *, has_predictions: bool) -> list[Run]:
-    """Runs by their ids, or say which one is missing."""
+    """Read runs by their ids; raise if one is missing."""
     return [store.read_id(name, has_predictions=has_predictions) for name in names]

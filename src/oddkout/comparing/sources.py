@@ -1,4 +1,4 @@
-"""Data in memory as files, so that every process of a comparison can read them."""
+"""Store data in memory as files, so that every process of a comparison can read them."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -18,27 +18,27 @@ _LABELS = "(label)"
 def stored_source(
     source: DataSource, folder: Path, reading: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Path or name of a source, and the arguments to read it with.
+    """Path or name of a source, and the arguments of ``load_data`` to read it with.
 
-    Arrays and frames are written to the folder, under a name made of their content.
+    Arrays and frames are written to the folder, each file named after a hash of its content.
 
     Args:
         source: Anything that ``load_data`` takes.
-        folder: Where to write data that are in memory.
+        folder: Folder for data that are in memory.
         reading: Arguments of ``load_data``.
     """
     options = dict(reading)
     target = options.get("target")
-    path, own_target = _stored(source, folder, target)
+    path, stored_target = _stored(source, folder, target)
     if options.get("test") is not None:
         options["test"], _ = _stored(options["test"], folder, target)
-    if own_target is not None:
-        options["target"] = own_target
+    if stored_target is not None:
+        options["target"] = stored_target
     return path, options
 
 
 def _stored(source: DataSource, folder: Path, target: str | None) -> tuple[str, str | None]:
-    """Path of a source, and the column of its labels if it is a table."""
+    """Path of a source, and for tables the column of the labels."""
     if isinstance(source, str | Path):
         return str(source), target
     if isinstance(source, Data):
@@ -60,7 +60,7 @@ def _stored(source: DataSource, folder: Path, target: str | None) -> tuple[str, 
 
 
 def _written(folder: Path, suffix: str, write: Callable[[Path], object]) -> str:
-    """Write a file under a temporary name, then name it after its content."""
+    """Write a file under a temporary name, then rename it after the hash of its content."""
     folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f".data.{os.getpid()}.tmp{suffix}"
     try:
@@ -73,7 +73,7 @@ def _written(folder: Path, suffix: str, write: Callable[[Path], object]) -> str:
 
 
 def _save_data(data: Data, path: Path) -> None:
-    """Both parts of loaded data, with the names of all classes, also of those without examples."""
+    """Save both parts of loaded data, and the names of all classes, even those without examples."""
     np.savez(
         path,
         x_train=np.asarray(data.x_train[:]),
@@ -86,16 +86,16 @@ def _save_data(data: Data, path: Path) -> None:
 
 
 def _save_frame(frame: Any, path: Path) -> None:
-    """A frame with its column types."""
+    """Save a frame with the types of its columns."""
     try:
         frame.set_axis([str(column) for column in frame.columns], axis=1).to_parquet(
             path, index=False
         )
     except ImportError as missing:
         raise ValueError(
-            f"comparing on a frame needs {missing.name}; pip install 'oddkout[data]'"
+            f"comparing on a frame needs {missing.name}; run: pip install 'oddkout[data]'"
         ) from None
-    except Exception as error:  # pyarrow's are of many kinds
+    except Exception as error:  # pyarrow raises many kinds
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(
             f"the frame cannot be stored as a table ({reason}); give every column one type"

@@ -1,4 +1,4 @@
-"""Runs on disk, each complete or absent, so that a killed grid can resume."""
+"""Runs on disk: each is complete or absent, so that a killed grid can resume."""
 
 import json
 import os
@@ -18,11 +18,11 @@ from oddkout.comparing.run import ARRAYS, Run
 
 _RUN, _PREDICTIONS = "run.json", "predictions.npz"
 
-# NumPy reads the head of an array with Python's parser, which in Python 3.11 two threads must not
-# do at once: now and then one of them gets a SystemError.
+# NumPy parses array headers with Python's parser. In Python 3.11, two threads that do so at once
+# sometimes get a SystemError.
 _ONE_READER = threading.Lock()
 
-# A temporary folder of this age belongs to a process that was killed.
+# Older temporary folders belong to killed processes.
 _OLD_SECONDS = 3600
 _ATTEMPTS = 5
 
@@ -31,7 +31,7 @@ class RunStore:
     """A folder of runs: ``<id>/run.json`` and ``<id>/predictions.npz``.
 
     Args:
-        folder: The folder; made when the first run is written.
+        folder: The folder; created when the first run is written.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -43,12 +43,12 @@ class RunStore:
         return (self.folder / config.id / _RUN).is_file()
 
     def write(self, run: Run) -> Path:
-        """Write a run under a temporary name, then rename it; an existing run stays.
+        """Write a run under a temporary name, then rename it. An existing run is kept.
 
         Args:
-            run: The run, with its predictions unless it failed.
+            run: The run; with its predictions, unless it failed.
         """
-        place = self.folder / run.config.id
+        path = self.folder / run.config.id
         text = json.dumps(run.to_dict(), indent=1, allow_nan=False)
         temporary = self._temporary(run)
         temporary.mkdir(parents=True)
@@ -62,32 +62,31 @@ class RunStore:
                 stream.write(text)
                 stream.flush()
                 _on_disk(stream.fileno())
-            temporary.rename(place)
+            temporary.rename(path)
         except OSError as error:
-            if not place.exists():
+            if not path.exists():
                 raise
-            if not (place / _RUN).is_file():
+            if not (path / _RUN).is_file():
                 raise FileExistsError(
-                    f"{place} is where a run belongs, but holds none ({error}); remove it"
+                    f"a run cannot be written to {path}, which holds something else ({error}); "
+                    "remove it"
                 ) from None
-        finally:  # also when somebody else has written the same run meanwhile
+        finally:  # also if another process has written the same run in the meantime
             shutil.rmtree(temporary, ignore_errors=True)
-        return place
+        return path
 
     def read(self, config: RunConfig, *, has_predictions: bool = False) -> Run:
-        """A run that is there.
+        """Read the run of a config.
 
         Args:
-            config: Its config.
             has_predictions: Whether to read its predictions, too.
         """
         return self.read_id(config.id, has_predictions=has_predictions)
 
     def read_id(self, name: str, *, has_predictions: bool = False) -> Run:
-        """A run by its id.
+        """Read a run by its id.
 
         Args:
-            name: The id.
             has_predictions: Whether to read its predictions, too.
         """
         folder = self.folder / name
@@ -98,103 +97,91 @@ class RunStore:
         return _read(folder, has_predictions=has_predictions)
 
     def runs(self, *, has_predictions: bool = False) -> list[Run]:
-        """All runs, in the order of their ids.
+        """Read all runs, sorted by id.
 
         Args:
             has_predictions: Whether to read their predictions, too.
         """
         if not self.folder.is_dir():
             raise FileNotFoundError(f"there is no folder of runs {self.folder}")
-        places = sorted(path.parent for path in self.folder.glob(f"*/{_RUN}"))
-        found = [
-            _read_if_there(place, has_predictions=has_predictions)
-            for place in places
-            if not place.name.startswith(".")
+        folders = sorted(path.parent for path in self.folder.glob(f"*/{_RUN}"))
+        runs = [
+            _read_if_there(folder, has_predictions=has_predictions)
+            for folder in folders
+            if not folder.name.startswith(".")
         ]
-        return [run for run in found if run is not None]
+        return [run for run in runs if run is not None]
 
     def missing(self, configs: Iterable[RunConfig]) -> list[RunConfig]:
-        """Those of the configs that are not here yet, each once.
-
-        Args:
-            configs: The configs of a grid.
-        """
+        """The configs without a stored run, without duplicates."""
         return [config for config in dict.fromkeys(configs) if config not in self]
 
     def forget(self, run: Run) -> None:
-        """Remove a run, so that it is performed again.
-
-        Args:
-            run: The run, say one that failed.
-        """
-        # Under another name first: killed on the way, half a run must not be left in its place.
+        """Remove a run, so that it will be performed again."""
+        # Rename it first: if this process is killed, no half-deleted run must remain.
         temporary = self._temporary(run)
         (self.folder / run.config.id).rename(temporary)
         shutil.rmtree(temporary)
 
     def forget_failed(self, configs: Iterable[RunConfig]) -> None:
-        """Remove those of the configs that failed, so that they are performed again.
-
-        Args:
-            configs: The configs of a grid.
-        """
+        """Remove the failed runs of these configs, so that they will be performed again."""
         for config in dict.fromkeys(configs):
             if config in self and (run := self.read(config)).has_failed:
                 self.forget(run)
 
     def sweep(self) -> None:
-        """Remove what processes that were killed have left half-written, an hour after."""
+        """Remove half-written runs of killed processes, if they are older than an hour."""
         for temporary in self.folder.glob(".*.tmp"):
             with suppress(FileNotFoundError):
                 if time.time() - temporary.stat().st_mtime > _OLD_SECONDS:
                     shutil.rmtree(temporary, ignore_errors=True)
 
     def _temporary(self, run: Run) -> Path:
-        """A name that nobody else uses and no reader looks at."""
+        """A unique path that readers ignore."""
         return self.folder / f".{run.config.id}.{uuid4().hex}.tmp"
 
 
 def _on_disk(file: int) -> None:
-    """Wait until a file would survive a power failure; a rename must not come before its content.
+    """Wait until a file would survive a power failure: its content must precede its renaming.
 
-    Some network disks cannot say; they are trusted.
+    Some network file systems do not support this; errors are ignored.
     """
     with suppress(OSError):
         os.fsync(file)
 
 
-def _read_if_there(place: Path, *, has_predictions: bool) -> Run | None:
-    """Read one run; none if it has been forgotten since.
+def _read_if_there(folder: Path, *, has_predictions: bool) -> Run | None:
+    """Read a run; None if it has been removed in the meantime.
 
-    One that was forgotten and written again while it was read is read again.
+    A run may be removed and written again while it is being read; then reading is repeated.
     """
     for _ in range(_ATTEMPTS - 1):
         try:
-            return _read(place, has_predictions=has_predictions)
+            return _read(folder, has_predictions=has_predictions)
         except (FileNotFoundError, ValueError):
-            if not place.is_dir():
+            if not folder.is_dir():
                 return None
             time.sleep(0.01)
-    return _read(place, has_predictions=has_predictions)
+    return _read(folder, has_predictions=has_predictions)
 
 
-def _read(place: Path, *, has_predictions: bool) -> Run:
-    """Read one run, or say which file is not one."""
+def _read(folder: Path, *, has_predictions: bool) -> Run:
+    """Read a run; raise if one of its files is damaged, naming the file."""
     try:
-        values = json.loads((place / _RUN).read_text())
-        if (found := values.get("id")) != place.name:
-            raise ValueError(f"its id is {found}, not the name of its folder")
+        values = json.loads((folder / _RUN).read_text())
+        if (name := values.get("id")) != folder.name:
+            raise ValueError(f"its id is {name}, not the name of its folder")
         run = Run.from_dict(values)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{place / _RUN} is no run that this version reads ({error}); remove the folder to "
-            "perform it again"
+            f"{folder / _RUN} is not a run that this version can read ({error}); remove the folder "
+            "to perform it again"
         ) from None
     if has_predictions and not run.has_failed:
         try:
             with (
                 _ONE_READER,
-                (place / _PREDICTIONS).open("rb") as stream,
+                (folder / _PREDICTIONS).open("rb") as stream,
                 np.load(stream, allow_pickle=False) as arrays,
             ):
                 run.logits, run.labels = arrays["logits"], arrays["labels"]
@@ -202,7 +189,7 @@ def _read(place: Path, *, has_predictions: bool) -> Run:
                     run.fold_logits, run.fold_labels = arrays["fold_logits"], arrays["fold_labels"]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(
-                f"{place / _PREDICTIONS} does not hold the predictions of its run ({error}); "
+                f"{folder / _PREDICTIONS} does not hold the predictions of its run ({error}); "
                 "remove the folder to perform it again"
             ) from None
     return run

@@ -1,4 +1,4 @@
-"""Tables of a comparison: for the terminal, Markdown, LaTeX and JSON, from the same rows."""
+"""Tables of a comparison for the terminal, Markdown, LaTeX and JSON, all from the same rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from oddkout.metrics.catalogue import METRICS
 
 @dataclass(frozen=True)
 class ComparisonTable:
-    """The results of a comparison; ``print`` shows them as text."""
+    """The results of a comparison; prints as text."""
 
     comparison: Comparison
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each method: the mean and the limits of every metric, calibrated."""
+        """A row for each method: mean and limits of each metric, calibrated out of fold."""
         return [
             {"method": row.method}
             | {
@@ -46,7 +46,7 @@ class ComparisonTable:
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """The tables for a terminal, the verdict, and the prior."""
+    """The tables for a terminal, with the verdict and the prior."""
     lines = []
     for is_tempered, kind in KINDS.items():
         lines.append(kind)
@@ -66,11 +66,10 @@ def comparison_text(comparison: Comparison) -> str:
 
 
 def comparison_markdown(comparison: Comparison, *, title: str) -> str:
-    """The table in Markdown: the best in bold, what is within chance of it with a tilde.
+    """The tables in Markdown. The best entry is bold; a tilde marks ties with it.
 
     Args:
-        comparison: The comparison.
-        title: What its setting is called.
+        title: Heading of the tables.
     """
     lines = [f"## {_markdown(title)}", "", comparison.verdict, ""]
     lines += [f"{comparison.prior_sentence.capitalize()}.", ""]
@@ -101,8 +100,7 @@ def comparison_latex(comparison: Comparison, *, title: str) -> str:
     """The tables in LaTeX, for the package booktabs.
 
     Args:
-        comparison: The comparison.
-        title: What its setting is called.
+        title: First words of the captions.
     """
     lines = []
     for is_tempered, kind in KINDS.items():
@@ -132,7 +130,7 @@ def comparison_latex(comparison: Comparison, *, title: str) -> str:
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """All numbers of the table as plain values."""
+    """All numbers of the tables as plain values."""
     tables = {
         kind: {row.method: row for row in table_rows(comparison, is_tempered=is_tempered)}
         for kind, is_tempered in (("tempered", True), ("as_trained", False))
@@ -177,12 +175,12 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def number(value: float) -> float | None:
-    """A number as JSON has it: none for NaN."""
+    """A number for JSON, which has no NaN: None instead."""
     return None if value != value else value
 
 
 def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
-    """Explain the entries and marks of a table."""
+    """The legend below a table."""
     seeds = "one seed"
     if comparison.seeds > 1:
         seeds = f"means of {comparison.seeds} seeds ± 95 % interval"
@@ -193,7 +191,7 @@ def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
 
 
 def _latex_cell(cell: Cell) -> str:
-    """An entry in LaTeX."""
+    """A table entry in LaTeX."""
     text = cell.text.replace(" ± ", r" $\pm$ ")
     if cell.is_best:
         return rf"\textbf{{{text}}}"
@@ -205,12 +203,12 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Text with the special characters of Markdown escaped."""
     return _replaced(" ".join(text.split()), {one: f"\\{one}" for one in "\\`*_{}[]<>#|"})
 
 
 def _latex(text: str) -> str:
-    """Text that LaTeX shows as it is."""
+    """Text with the special characters of LaTeX escaped."""
     special = {one: f"\\{one}" for one in "&%$#_{}"}
     special |= {
         "\\": r"\textbackslash{}",
@@ -225,5 +223,5 @@ def _latex(text: str) -> str:
 
 
 def _replaced(text: str, characters: Mapping[str, str]) -> str:
-    """Text with some characters replaced, each once."""
+    """Replace characters in a single pass, so that no replacement is replaced again."""
     return "".join(characters.get(one, one) for one in text)

@@ -1,4 +1,4 @@
-"""The learning rate of every method, chosen out of fold on the first seed, and runs with it."""
+"""Choose the learning rate of each method out of fold on the first seed; run all seeds with it."""
 
 import math
 from collections import Counter
@@ -10,7 +10,7 @@ from oddkout.checks import Number
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.run import Run
 
-# Performs configs, returns their runs in the same order.
+# Performs configs and returns their runs in the same order.
 Perform = Callable[[list[RunConfig]], list[Run]]
 
 
@@ -21,19 +21,19 @@ def perform_tuned(
     seeds: Sequence[int],
     perform: Perform,
 ) -> tuple[list[Run], list[Run]]:
-    """Perform every config with each rate on the first seed, then with the best on all seeds.
+    """Perform each config with every learning rate on the first seed, then the best on all seeds.
 
-    Every method gets the same budget. The best rate has the lowest out-of-fold NLL, tempered out
-    of fold too; the test part is not looked at. A rate with which training fails is no candidate.
+    All methods get the same budget. The best rate has the lowest out-of-fold NLL, computed with an
+    out-of-fold temperature; the test part is not used. A rate whose run failed is not eligible.
 
     Args:
         configs: One config for each method and setting; their rates and seeds are replaced.
-        learning_rates: The candidates.
-        seeds: The seeds; the first one tunes.
-        perform: Performs configs.
+        learning_rates: Candidates; duplicates are ignored.
+        seeds: The seeds; the first one is used for tuning.
+        perform: Performs configs and returns their runs.
 
     Returns:
-        The runs with the best rates, seed by seed within a config, and all runs that tuned.
+        The runs with the best rates, ordered by config and seed, and all tuning runs.
     """
     rates = list(dict.fromkeys(learning_rates))
     candidates = [
@@ -41,7 +41,7 @@ def perform_tuned(
         for config in dict.fromkeys(configs)
     ]
     tuning = perform([config for grid in candidates for config in grid])
-    # By their order: a run that was stored before may have read the same data elsewhere.
+    # By order, not by config: a stored run may have read the same data from another path.
     remaining = iter(tuning)
     best = [
         replace(grid[0], learning_rate=best_config([next(remaining) for _ in grid]).learning_rate)
@@ -52,13 +52,13 @@ def perform_tuned(
 
 
 def chosen_rate(runs: Sequence[Run]) -> Number:
-    """The learning rate that serves all settings, by mean out-of-fold NLL on the first seed.
+    """The learning rate with the lowest out-of-fold NLL on the first seed, averaged over settings.
 
-    One setting of a hundred examples cannot tell two rates apart; several together can. Settings
-    that were not tried with every rate have no say. Where none was, it is the rate of most runs.
+    A single setting with a hundred examples is too noisy to choose a rate. Only settings that were
+    run with every rate count. If there are none, the most frequent rate is returned.
 
     Args:
-        runs: Runs of one method in any number of settings, tuning included.
+        runs: Runs of one method in any number of settings, including tuning runs.
     """
     rates = sorted({run.config.learning_rate for run in runs})
     first = min(run.config.seed for run in runs)
@@ -67,22 +67,23 @@ def chosen_rate(runs: Sequence[Run]) -> Number:
         if run.config.seed == first and not run.has_failed and run.fold_metrics:
             setting = replace(run.config, learning_rate=1)
             nll.setdefault(setting, {})[run.config.learning_rate] = run.fold_metrics["nll"]
-    whole = [found for found in nll.values() if len(found) == len(rates)]
-    if whole:
-        return min(rates, key=lambda rate: fmean(found[rate] for found in whole))
+    complete = [by_rate for by_rate in nll.values() if len(by_rate) == len(rates)]
+    if complete:
+        return min(rates, key=lambda rate: fmean(by_rate[rate] for by_rate in complete))
     counts = Counter(run.config.learning_rate for run in runs)
     return max(rates, key=lambda rate: counts[rate])
 
 
 def best_config(runs: Sequence[Run]) -> RunConfig:
-    """The config of the lowest out-of-fold NLL; of equals, and without NLL, the lowest rate.
+    """The config with the lowest out-of-fold NLL; on a tie, or without NLL, the lowest rate.
 
-    The order of the runs does not matter, so that runs read from disk give the same answer.
+    The result does not depend on the order of the runs.
 
     Args:
         runs: Runs of one method and one seed with different learning rates.
     """
-    worked = [run for run in runs if not run.has_failed] or list(runs)
+    successful = [run for run in runs if not run.has_failed] or list(runs)
     return min(
-        worked, key=lambda run: (run.fold_metrics.get("nll", math.inf), run.config.learning_rate)
+        successful,
+        key=lambda run: (run.fold_metrics.get("nll", math.inf), run.config.learning_rate),
     ).config

@@ -22,24 +22,24 @@ def fit_winner(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Classifier:
-    """Fit the method with the lowest out-of-fold NLL, as it was compared.
+    """Fit the winner of a comparison: the method with the lowest out-of-fold NLL.
 
-    Data, recipe and learning rate are those of the comparison: with a seed of the comparison this
-    is the very classifier that was measured.
+    Recipe, learning rate and data options are those of the comparison. With a seed of the
+    comparison, the result is exactly the classifier that was compared.
 
     Args:
         folder: The folder that ``compare`` wrote to.
-        source: The data that were compared, by name or path.
-        target: The column that was compared; it may be left out.
-        seed: Key of all randomness.
-        checkpoint: File that keeps the state of the final training.
-        progress: Called with the rows of the learning curves.
+        source: The compared data, by name or path.
+        target: The target column of the comparison; optional, checked if given.
+        seed: Seed of all randomness.
+        checkpoint: File for the state of the final training, which resumes from it.
+        progress: Called with each row of the learning curves.
     """
     config = winning_config(folder, source=source)
     if target not in (None, config.target):
         raise ValueError(
-            f"{folder} compares methods on the column {config.target!r}, got target={target!r}; "
-            "leave it out, or compare on that column"
+            f"{folder} holds a comparison for the target {config.target!r}, got {target!r}; leave "
+            "the target out, or run a comparison for that column"
         )
     recipe = {part.name: getattr(config, part.name) for part in fields(Recipe)}
     rate = recipe.pop("learning_rate")
@@ -70,7 +70,7 @@ def winning_config(folder: str | Path, *, source: str | Path) -> RunConfig:
 
     Args:
         folder: The folder that ``compare`` wrote to.
-        source: The data that were compared, by name or path.
+        source: The compared data, by name or path.
     """
     comparison = load_comparison(folder)
     config = comparison.setting
@@ -81,18 +81,18 @@ def winning_config(folder: str | Path, *, source: str | Path) -> RunConfig:
     )
     if not is_same:
         raise ValueError(
-            f"{folder} compares methods on {config.data}, got {source}, which holds other data; "
-            "give the data that were compared, or compare on these"
+            f"{folder} holds a comparison on {config.data}, but {source} holds different data; "
+            "pass the compared data, or run a comparison on these"
         )
     winner = comparison.winner
     if winner is None:
-        reason = "every method failed" if not comparison.methods else "it has no folds to choose by"
+        reason = "it has no folds" if comparison.methods else "every method failed"
         raise ValueError(f"the comparison in {folder} has no winner: {reason}; compare again")
     return comparison.by_method[winner][0].config
 
 
 def _existing(source: str | Path) -> Path:
-    """The path, or raise if nothing is there."""
+    """The path, or raise if it does not exist."""
     if not Path(source).exists():
         raise FileNotFoundError(f"there is no file or folder {source}; check the path")
     return Path(source)

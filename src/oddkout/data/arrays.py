@@ -1,4 +1,4 @@
-"""What every source of data becomes: training and test arrays with class names."""
+"""Loaded data: training and test arrays with class names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from oddkout.checks import few
 
 @runtime_checkable
 class ExampleArray(Protocol):
-    """An array of examples, or anything that is indexed like one and decodes on demand."""
+    """An array of examples, or image files that are decoded when indexed."""
 
     def __len__(self) -> int: ...
 
@@ -24,15 +24,15 @@ class ExampleArray(Protocol):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Data:
-    """A data set for classification, checked and split.
+    """A data set for classification, checked and split into training and test part.
 
     Attributes:
-        name: What it is called in reports.
+        name: Name in reports.
         x_train: Training examples: images (examples, height, width[, channels]) or features
-            (examples, features). Large sets of image files are decoded when they are indexed.
-        y_train: Their classes, positions in ``classes``.
-        x_test: Test examples, likewise; there may be none.
-        y_test: Their classes.
+            (examples, features). Large sets of image files are decoded when indexed.
+        y_train: Classes of the training examples, as positions in ``classes``.
+        x_test: Test examples; may be empty.
+        y_test: Classes of the test examples.
         classes: Names of the classes.
         notes: What a user should know about how the data were read, a sentence each.
         encoder: For tables, the ``TableEncoder`` that was fitted to the training part.
@@ -71,17 +71,17 @@ class Data:
 
     @property
     def class_sizes(self) -> list[int]:
-        """Number of training examples of every class."""
+        """Number of training examples of each class."""
         counts: list[int] = np.bincount(self.y_train, minlength=len(self.classes)).tolist()
         return counts
 
 
 def as_tensor(x: Any) -> Float32[Tensor, "..."]:
-    """Examples as a float32 tensor, as models take them.
+    """Examples as a float32 tensor, in the layout that models take.
 
-    Images become (examples, channels, height, width); bytes are scaled to [0, 1]. The channels of
-    an array of four axes are its last axis if that has at most 4 entries and the second has more.
-    Anything else keeps its shape.
+    Images become (examples, channels, height, width), and bytes are scaled to [0, 1]. In an array
+    with four axes, the last is the channel axis if it has at most 4 entries and the second has
+    more. Other arrays keep their shape.
 
     Args:
         x: Images of shape (examples, height, width), (examples, height, width, channels) or
@@ -105,11 +105,11 @@ def as_tensor(x: Any) -> Float32[Tensor, "..."]:
 
 
 def plain_labels(labels: Any, *, name: str) -> Shaped[ndarray, " examples"]:
-    """Labels as an array of integers, booleans or text; objects become integers or text.
+    """Labels as an array of integers, booleans or text; arrays of objects are converted.
 
     Args:
         labels: One label per example.
-        name: What to call the labels in an error.
+        name: Name of the labels in error messages.
 
     Example:
         >>> plain_labels(np.array([2, 10], dtype=object), name="y").tolist()
@@ -128,7 +128,7 @@ def plain_labels(labels: Any, *, name: str) -> Shaped[ndarray, " examples"]:
     values = array.tolist()
     if missing := [row for row, value in enumerate(values) if _is_missing(value)]:
         raise ValueError(
-            f"{name} must hold a class for every example, but examples {few(missing)} have none; "
+            f"{name} must hold a class for each example, but examples {few(missing)} have none; "
             "label or drop them"
         )
     if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
@@ -144,9 +144,9 @@ def encoded_labels(
     Integers are sorted as numbers, everything else as text.
 
     Args:
-        labels: One label per example: strings or integers.
-        classes: The names to use, if they are known; other labels are refused.
-        name: What to call the labels in an error.
+        labels: One label per example: text or integers.
+        classes: The class names, if they are known; other labels raise.
+        name: Name of the labels in error messages.
     """
     array = plain_labels(labels, name=name)
     present, position = np.unique(array, return_inverse=True)
@@ -154,15 +154,15 @@ def encoded_labels(
     if classes is None:
         if len(names) < 2:
             raise ValueError(
-                f"{name} must hold at least 2 classes, got only {names[0]!r}; there is nothing to "
-                "tell apart"
+                f"{name} must hold at least 2 classes, got only {names[0]!r}; add examples of "
+                "another class"
             )
         return position.astype(np.int64), names
     known = {class_name: i for i, class_name in enumerate(classes)}
     if unknown := [value for value in names if value not in known]:
         raise ValueError(
-            f"{name} must hold classes of the training data, but {unknown[:5]} are not among "
-            f"{list(classes)[:10]}; drop these examples or train with them"
+            f"{name} must hold classes of the training data, but {few(unknown)} are not among "
+            f"{few(list(classes))}; drop these examples or add them to the training data"
         )
     return np.array([known[value] for value in names], dtype=np.int64)[position], tuple(classes)
 

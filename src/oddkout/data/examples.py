@@ -1,4 +1,4 @@
-"""Examples without labels, as a trained classifier takes them."""
+"""Read examples without labels, for a trained classifier."""
 
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ from oddkout.data.table import read_frame
 
 
 def read_examples(source: str | Path, *, like: tuple[int, ...]) -> Any:
-    """Read examples: a pandas frame of a table, the ``x`` of an archive, or a folder's images.
+    """Read examples: a table as a pandas frame, the array ``x`` of an archive, or images.
 
     Args:
-        source: The name of a known data set, of which the test part is read; ``.csv``,
-            ``.parquet``, ``.npz``, an image, or a folder that holds images, directly or in folders;
-            images are taken in the order of their names.
-        like: Shape of an example of the classifier: images are scaled to it.
+        source: The name of a known data set, whose test part is read; a ``.csv``, ``.parquet``,
+            ``.npz`` or image file; or a folder with images, also in subfolders, which are read in
+            the order of their names.
+        like: Shape of an example of the classifier. Images are scaled to it.
     """
     if str(source) in KNOWN:
         return np.asarray(load_known(KNOWN[str(source)], None).x_test[:])
@@ -31,17 +31,17 @@ def read_examples(source: str | Path, *, like: tuple[int, ...]) -> Any:
         for name in ("x", "x_test"):
             if name in arrays:
                 return arrays[name]
-        raise ValueError(f"{path} must hold x, got {sorted(arrays)}; name the array so")
+        raise ValueError(f"{path} must hold an array x, got {sorted(arrays)}; rename the array")
     if not path.exists():
         raise FileNotFoundError(
-            f"there is no file or folder {path}, nor a data set of that name; check the path"
+            f"there is no file or folder {path}, and no data set of that name; check the path"
         )
-    found = [path] if path.is_file() else sorted(path.rglob("*"))
-    files = [file for file in found if file.suffix.lower() in SUFFIXES]
+    candidates = [path] if path.is_file() else sorted(path.rglob("*"))
+    files = [file for file in candidates if file.suffix.lower() in SUFFIXES]
     if not files or len(like) != 3:
         raise ValueError(
-            f"examples must be .csv, .parquet, .npz or images for a classifier of images, got "
-            f"{path}; the classifier takes examples of shape {like}"
+            "examples must be a .csv, .parquet or .npz file, or images for a classifier of images, "
+            f"got {path}; this classifier takes examples of shape {like}"
         )
     channels, height, width = like
     return ImageFiles(files, size=(height, width), is_grey=channels == 1)[:]

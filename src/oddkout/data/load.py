@@ -1,4 +1,4 @@
-"""Any source of data as checked arrays with class names, split into training and test part."""
+"""Load any source of data: checked arrays with class names, split into training and test."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -16,10 +16,10 @@ from oddkout.data.sources import DataSource, SourcePart, is_frame, read_source
 from oddkout.data.splits import last_split, split, subset
 from oddkout.data.table import TableEncoder
 
-# Classes of the training part: all of its examples, or a subset.
+# Training examples to use: all, or a subset with this class distribution.
 TrainingPart = Literal["all", "uniform", "heavy-tailed"]
 
-# The data sets of the paper, which keeps the last fifth of their training data for validation.
+# The data sets of the paper, where the last fifth of the training data is for validation.
 _PAPER_DATA = frozenset(KNOWN) - {"digits"}
 
 
@@ -40,20 +40,20 @@ def load_data(
 
     Args:
         source: A known name (``digits``, ``mnist``, ``fashion_mnist``, ``cifar10``, ``cifar100``);
-            a path: ``.npz``, ``.csv``, ``.parquet``, or a folder of images per class; a pandas
-            frame; or a pair (examples, labels) of arrays or of a frame and labels. Loaded data are
-            returned as they are.
+            a path: ``.npz``, ``.csv``, ``.parquet``, or a folder with one subfolder of images per
+            class; a pandas frame; or a pair (examples, labels), where examples are an array or a
+            frame. ``Data`` are returned unchanged, apart from ``distribution``.
         target: For tables, the column that holds the class.
         test: A separate test part of the same kind.
-        test_size: Without one, the share of every class that is kept for the test; 0 for none.
-        image_size: For folders, height and width to scale every image to.
-        categorical: For tables, columns of numbers to treat as categories.
-        distribution: Which training examples to use: ``"all"``, or a subset with the given
-            distribution of classes, see ``subset``. Subsets of the paper's data sets are drawn
-            from the first four fifths, as in the paper.
+        test_size: Share of each class for the test part, without a separate one; 0 for none.
+        image_size: For folders, height and width to scale each image to.
+        categorical: For tables, numeric columns to treat as categories.
+        distribution: Training examples to use: ``"all"``, or a subset with this class distribution,
+            see ``subset``. For the data sets of the paper, subsets are drawn from the first four
+            fifths, as in the paper.
         train_examples: Size of the subset.
-        data_dir: Where to look for a known data set first.
-        seed: Key of the split and of the subset.
+        data_dir: Folder to search for a known data set first.
+        seed: Seed of the split and of the subset.
 
     Example:
         >>> data = load_data("digits")
@@ -83,19 +83,18 @@ def training_subset(
     examples: int | None,
     seed: int,
 ) -> Data:
-    """The data with a subset of their training part.
+    """The data with a subset of the training part.
 
     Args:
-        data: The data.
-        source: Where they came from.
-        distribution: Which training examples to use, see ``load_data``.
+        source: The source of the data: those of the paper have their own rule, see ``load_data``.
+        distribution: Training examples to use, see ``load_data``.
         examples: Size of the subset.
-        seed: Key of the subset.
+        seed: Seed of the subset.
     """
     if (distribution == "all") != (examples is None):
         raise ValueError(
-            "train_examples is the size of a subset, so it goes together with distribution "
-            f"'uniform' or 'heavy-tailed', got {distribution=} and train_examples={examples}"
+            "train_examples is the size of a subset and needs distribution 'uniform' or "
+            f"'heavy-tailed', and vice versa, got {distribution=} and train_examples={examples}"
         )
     if distribution == "all":
         return data
@@ -167,11 +166,10 @@ def load_everything(
 
 
 def _encoded(part: SourcePart, classes: tuple[str, ...] | None = None) -> tuple[Any, Any]:
-    """Labels as positions among the classes, and the classes; those of the training part if given.
+    """Labels as positions among the classes, and the classes.
 
     Args:
-        part: The part of a source.
-        classes: Classes of the training part, for a test part.
+        classes: For a test part, the classes of the training part.
     """
     if part.classes is None or classes not in (None, part.classes):
         return encoded_labels(part.labels, classes, name=part.called)
@@ -179,32 +177,34 @@ def _encoded(part: SourcePart, classes: tuple[str, ...] | None = None) -> tuple[
 
 
 def _table_notes(encoder: TableEncoder, test_frame: Any) -> tuple[str, ...]:
-    """What a user should know about the columns of a table."""
+    """Notes on the columns of a table, one sentence each."""
     notes: tuple[str, ...] = ()
     if encoder.missing:
         cells = sum(encoder.missing.values())
         notes += (f"{cells} missing cells were imputed, in columns {few(list(encoder.missing))}",)
     if extra := [name for name in test_frame.columns if name not in encoder.columns]:
-        notes += (f"columns {few(extra)} of the test part are not in the training part: ignored",)
+        notes += (
+            f"columns {few(extra)} of the test part are ignored: training has no such column",
+        )
     return notes
 
 
 def _refuse_other_shape(train: SourcePart, test: SourcePart) -> None:
-    """Raise unless both parts are of the same kind, and arrays of the same shape."""
+    """Raise unless both parts are tables, or examples of the same shape."""
     if is_frame(train.x) != is_frame(test.x):
         raise ValueError(
-            f"the test part must be of the kind of the training part, got {train.called} and "
-            f"{test.called}"
+            f"training and test part must be of the same kind, got {train.called} and "
+            f"{test.called}; pass two tables, or two sets of arrays or images"
         )
     shapes = [part.x.shape[1:] for part in (train, test) if isinstance(part.x, np.ndarray)]
     if len(shapes) == 2 and shapes[0] != shapes[1]:
         raise ValueError(
-            f"test examples must have the shape of training ones, {shapes[0]}, got {shapes[1]}"
+            f"test examples must have the shape of training examples, {shapes[0]}, got {shapes[1]}"
         )
 
 
 def _chosen(x: Any, index: Any) -> Any:
-    """Some of the examples, without decoding image files."""
+    """The examples at these positions, without decoding image files."""
     if is_frame(x):
         return x.iloc[index]
     return x.subset(index) if isinstance(x, ImageFiles) else x[index]
@@ -213,15 +213,17 @@ def _chosen(x: Any, index: Any) -> Any:
 def _split(
     y: Any, classes: tuple[str, ...], test_size: Number, seed: int
 ) -> tuple[Any, Any, tuple[str, ...]]:
-    """A stratified split, with a note on classes that cannot be in both parts."""
+    """A stratified split, with a note on classes that have one example only."""
     if not 0 < test_size < 1:
         raise ValueError(f"test_size must be a share from 0 to below 1, got {test_size}")
     first, second = split(y, fraction=test_size, seed=seed)
     if len(second) == 0:
         raise ValueError(
-            f"a part of the data is kept for the test, but none of the classes {few(classes)} has "
-            "2 examples; give more examples, or a test file with --test"
+            f"the test part needs a class with at least 2 examples, but none of the classes "
+            f"{few(classes)} has 2; add examples, pass a separate test part, or set test_size to 0"
         )
-    lonely = [classes[c] for c in np.flatnonzero(np.bincount(y, minlength=len(classes)) == 1)]
-    notes = (f"classes {few(lonely)} occur once: kept for training, so they cannot be tested",)
-    return first, second, notes if lonely else ()
+    single = [classes[c] for c in np.flatnonzero(np.bincount(y, minlength=len(classes)) == 1)]
+    notes = (
+        f"classes {few(single)} have one example, which is used for training, not for testing",
+    )
+    return first, second, notes if single else ()

@@ -1,4 +1,4 @@
-"""Sources of data, read but not yet split: files, folders, frames and arrays."""
+"""Read sources of data, before they are split: files, folders, frames and arrays."""
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -21,13 +21,13 @@ class SourcePart:
     """Examples and labels of one source.
 
     Attributes:
-        name: What reports call the data.
+        name: Name of the data in reports.
         x: The examples: an array, images, or a pandas frame.
-        labels: Their labels, as they came.
-        called: What to call the labels in an error.
-        test: A test part from the same source, if it has one.
+        labels: Their labels, unchanged.
+        called: Name of the labels in error messages.
+        test: The test part of the same source, if it has one.
         classes: Names of the classes, if the labels are positions among them.
-        is_encoded: Whether features are standardised already.
+        is_encoded: Whether features are already standardised.
     """
 
     name: str
@@ -42,13 +42,13 @@ class SourcePart:
 def read_source(
     source: DataSource, target: str | None, image_size: int | None, *, is_test: bool = False
 ) -> SourcePart:
-    """Read a source that is no known name.
+    """Read a source other than a known data set.
 
     Args:
         source: A path, a pandas frame, or a pair (examples, labels).
         target: For tables, the column that holds the class.
-        image_size: For folders, height and width to scale every image to.
-        is_test: Whether the test part of an archive is wanted.
+        image_size: For folders, height and width to scale each image to.
+        is_test: Whether to read the test part of an archive that has two parts.
     """
     if isinstance(source, tuple | list) and len(source) == 2:
         return _pair(*source)
@@ -71,18 +71,18 @@ def read_source(
         return SourcePart(name=path.name, x=images, labels=labels, called=f"the folders of {path}")
     if path.is_file():
         raise ValueError(
-            f"data must be .npz, .csv, .parquet or a folder of images per class, got {source}; "
-            "convert it to one of these"
+            f"data must be a .npz, .csv or .parquet file, or a folder with one subfolder of images "
+            f"per class, got {source}; convert it to one of these"
         )
     close = get_close_matches(str(source), KNOWN, n=1)
     raise FileNotFoundError(
         f"there is no file {source} and no data set of that name; "
-        + (f"did you mean {close[0]}?" if close else f"known are {', '.join(KNOWN)}")
+        + (f"did you mean {close[0]}?" if close else f"known data sets are {', '.join(KNOWN)}")
     )
 
 
 def _pair(x: Any, labels: Any) -> SourcePart:
-    """Examples and labels that are in memory already."""
+    """Examples and labels in memory."""
     if is_frame(x):
         x = x.set_axis([str(column) for column in x.columns], axis=1)
         name = "table"
@@ -90,7 +90,7 @@ def _pair(x: Any, labels: Any) -> SourcePart:
         x, name = np.asarray(x), "arrays"
         if x.dtype.kind not in "fiub" or x.ndim < 2:
             raise ValueError(
-                "examples must be numbers with a first axis of examples and at least one more, "
+                "examples must be an array of numbers with at least 2 axes, the first of examples, "
                 f"got {x.dtype} of shape {x.shape}"
             )
     if len(x) != len(labels):
@@ -102,9 +102,9 @@ def _pair(x: Any, labels: Any) -> SourcePart:
 
 
 def _archive(path: Path, *, is_test: bool) -> SourcePart:
-    """Examples and labels of an archive; its test part, if that is what is asked for."""
+    """Examples and labels of an archive; those of its test part if ``is_test``."""
     arrays = read_npz(path)
-    # Written by ``compare`` for data in memory, beside labels that are positions.
+    # ``compare`` writes these names for data in memory; the labels are then positions.
     names = arrays.get("class_names")
 
     def part(suffix: str, label: str) -> SourcePart:

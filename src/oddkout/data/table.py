@@ -1,4 +1,4 @@
-"""Tables: CSV and Parquet files, and columns turned into numbers."""
+"""Tables: read CSV and Parquet files, and encode their columns as numbers."""
 
 import re
 import warnings
@@ -24,43 +24,43 @@ def features_and_labels(
     Args:
         frame: A pandas frame.
         target: Name of the column that holds the class.
-        source: What to call the table in an error.
+        source: Name of the table in error messages.
     """
     columns = [str(column) for column in frame.columns]
     if target is None or target not in columns:
-        given = "none was named" if target is None else f"{target!r} is not there"
         close = get_close_matches(target or "", columns, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"its columns are {few(columns)}"
+        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {few(columns)}"
+        given = "no target is given" if target is None else f"there is no column {target!r}"
         raise ValueError(
-            f"the column of {source} that holds the class must be named, but {given}; pass "
-            f"--target: {hint}"
+            f"target (--target) must name the column of {source} that holds the class, but "
+            f"{given}; {hint}"
         )
     if len(set(columns)) < len(columns):
         raise ValueError(f"{source} must name every column once, got {few(columns)}")
     if len(frame) == 0:
         raise ValueError(f"{source} must hold at least one row under its header, got none")
     if len(columns) == 1:
-        raise ValueError(f"{source} must hold features beside {target!r}, got no other column")
+        raise ValueError(f"{source} must hold features besides {target!r}, got no other column")
     named = frame.set_axis(columns, axis=1)
     return named.drop(columns=target), _labels(source, target, named[target])
 
 
 class TableEncoder:
-    """Columns as numbers, learned of the training part and repeated on whatever comes later.
+    """Encodes the columns of a table as numbers, with parameters fitted to the training part.
 
-    Numbers are imputed by their median and standardised; text becomes one column per category
-    that was seen, all zero for one that was not, with a category for missing text. scikit-learn's
-    transformers do the work.
+    Missing numbers are replaced by the median of their column, and numbers are standardised. Text
+    is one-hot encoded: one column per category of the training part, one of them for missing text.
+    A new category is encoded as all zeros. The work is done by transformers of scikit-learn.
 
     Args:
         frame: Feature columns of the training part.
-        categorical: Columns to take as categories although they hold (some) numbers.
+        categorical: Columns to treat as categories although they hold numbers.
 
     Attributes:
-        columns: Names of the columns it reads.
-        features: Names of the columns it puts out.
-        constant: Names of the columns that hold one value only.
-        missing: Number of missing cells per column that has any.
+        columns: Names of the input columns.
+        features: Names of the output columns.
+        constant: Names of the columns with a single value.
+        missing: Number of missing cells of each column that has any.
     """
 
     def __init__(self, frame: Any, *, categorical: Collection[str] = ()) -> None:
@@ -69,8 +69,8 @@ class TableEncoder:
 
         if unknown := sorted(set(categorical) - set(frame.columns)):
             raise ValueError(
-                f"categorical columns must be in the table, but {unknown} are not; it holds "
-                f"{few(frame.columns)}"
+                f"categorical columns must be in the table, but {few(unknown)} are not; the "
+                f"columns are {few(frame.columns)}"
             )
         is_text = {name: name in categorical or _is_text(frame[name]) for name in frame.columns}
         self.columns = tuple(frame.columns)
@@ -83,7 +83,7 @@ class TableEncoder:
         self._imputer = SimpleImputer(strategy="median", keep_empty_features=True)
         self._scaler, self._one_hot = StandardScaler(), None
         if self._numeric:
-            with warnings.catch_warnings():  # an empty column is imputed by 0; `constant` names it
+            with warnings.catch_warnings():  # an empty column becomes 0 and is in `constant`
                 warnings.simplefilter("ignore")
                 numbers = self._imputer.fit_transform(self._numbers(frame))
             self._scaler.fit(numbers)
@@ -93,22 +93,22 @@ class TableEncoder:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the columns it puts out."""
+        """Names of the output columns."""
         if self._one_hot is None:
             return self._numeric
         pairs = zip(self._text, self._one_hot.categories_, strict=True)
         return self._numeric + tuple(f"{name}={value}" for name, seen in pairs for value in seen)
 
     def encode(self, frame: Any) -> Float32[ndarray, "rows features"]:
-        """Rows of a table as numbers; columns are found by name, in any order.
+        """Encode the rows of a table. Columns are matched by name, in any order.
 
         Args:
-            frame: A pandas frame that holds the columns of the training part, and maybe more.
+            frame: A pandas frame with the columns of the training part; others are ignored.
         """
         if absent := [name for name in self.columns if name not in frame.columns]:
             raise ValueError(
                 f"the table must hold the columns of the training data, but {few(absent)} are "
-                f"missing; it holds {few(frame.columns)}"
+                f"missing; its columns are {few(frame.columns)}"
             )
         if len(frame) == 0:  # which scikit-learn's transformers refuse
             return np.zeros((0, len(self.features)), dtype=np.float32)
@@ -120,7 +120,7 @@ class TableEncoder:
         return np.concatenate(parts, axis=1).astype(np.float32)
 
     def to_dict(self) -> dict[str, Any]:
-        """All that was learned, as plain values for JSON."""
+        """The fitted parameters, as plain values for JSON."""
         seen = [] if self._one_hot is None else [c.tolist() for c in self._one_hot.categories_]
         has_numbers = bool(self._numeric)
         return {
@@ -135,15 +135,11 @@ class TableEncoder:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TableEncoder":
-        """The encoder that ``to_dict`` was taken of, to the bit.
-
-        Args:
-            values: What ``to_dict`` returned.
-        """
+        """Restore an encoder from ``to_dict``; it encodes bit-identically."""
         import pandas as pd
 
         medians, text = values["medians"], values["text"]
-        # Learned anew of one row: its medians are the row, and its categories are set below.
+        # Fit to a single row of medians and first categories; the other parameters are set below.
         row = dict(zip(values["numeric"], ([float(m)] for m in medians), strict=True))
         row |= {name: [seen[0]] for name, seen in zip(text, values["categories"], strict=True)}
         encoder = cls(pd.DataFrame(row)[values["columns"]], categorical=text)
@@ -157,12 +153,12 @@ class TableEncoder:
         return encoder
 
     def _numbers(self, frame: Any) -> Shaped[ndarray, "..."]:
-        """The numeric columns, or raise if they hold words or infinities."""
+        """The numeric columns, or raise if they hold text or infinities."""
         columns = [_number_column(name, frame[name]) for name in self._numeric]
         return np.stack(columns, axis=1)
 
     def _texts(self, frame: Any) -> Shaped[ndarray, "..."]:
-        """The text columns, missing cells spelt out."""
+        """The text columns, with a category for missing cells."""
         columns = [
             np.where(frame[name].isna(), MISSING, frame[name].astype(str)).astype(object)
             for name in self._text
@@ -186,7 +182,7 @@ def read_frame(path: Path, target: str | None = None) -> Any:
             from pyarrow import parquet
 
             table = parquet.read_table(path)
-            table.validate(full=True)  # text that is none would come up later, and elsewhere
+            table.validate(full=True)  # otherwise invalid text raises later, elsewhere
             return table.to_pandas()
         return pd.read_csv(path, dtype={target: str} if target else None, low_memory=False)
     except pd.errors.EmptyDataError:
@@ -195,19 +191,19 @@ def read_frame(path: Path, target: str | None = None) -> Any:
         ) from None
     except ImportError as missing:
         raise ValueError(
-            f"reading {path} needs {missing.name}; pip install 'oddkout[data]'"
+            f"reading {path} needs {missing.name}; run: pip install 'oddkout[data]'"
         ) from None
-    # Damaged files end in exceptions of many kinds: the parser's, pyarrow's, the codec's.
+    # Damaged files raise many kinds of exceptions: from the parser, pyarrow and the codec.
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"{path} cannot be read as a table ({reason}); check the file") from None
 
 
 def _labels(path: str | Path, target: str, column: Any) -> Shaped[ndarray, "..."]:
-    """The target as integers if it holds nothing else, as text otherwise."""
+    """The target as integers if all its values are integers, else as text."""
     if column.isna().any():
         raise ValueError(
-            f"every row of {path} must have a class, but {target!r} is empty or NA in lines "
+            f"each row of {path} must have a class, but {target!r} is empty or NA in lines "
             f"{_lines(column, column.isna())}; label or drop these rows"
         )
     names = np.array([str(value) for value in column.tolist()])
@@ -217,7 +213,7 @@ def _labels(path: str | Path, target: str, column: Any) -> Shaped[ndarray, "..."
     if len(distinct) > 20 and all(_is_number(name) for name in distinct):
         raise ValueError(
             f"{target!r} of {path} must hold classes, but its {len(distinct)} different fractions "
-            "look like a measured quantity; choose another column, or cut it into classes first"
+            "look like measurements; choose another column, or bin them into classes first"
         )
     return names
 
@@ -234,7 +230,7 @@ def mixed_columns(frame: Any) -> list[str]:
 
 
 def _is_text(column: Any) -> bool:
-    """Whether a column holds text; raise if it holds text and numbers, or neither."""
+    """Whether a column holds text; raise if it holds dates, or both text and numbers."""
     kind = column.dtype.kind
     if kind in "fiub":
         return False
@@ -256,15 +252,15 @@ def _is_text(column: Any) -> bool:
 
 
 def _number_column(name: str, column: Any) -> Shaped[ndarray, "..."]:
-    """A column as float64, or raise if it holds words or infinities."""
+    """A column as float64, or raise if it holds text or infinities."""
     import pandas as pd
 
     numbers = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
-    words = np.isnan(numbers) & ~column.isna().to_numpy()
-    if words.any():
+    is_text = np.isnan(numbers) & ~column.isna().to_numpy()
+    if is_text.any():
         raise ValueError(
-            f"column {name!r} held numbers in the training data, but holds words in lines "
-            f"{_lines(column, words)}; leave unknown cells empty"
+            f"column {name!r} holds numbers in the training data, but text in lines "
+            f"{_lines(column, is_text)}; leave unknown cells empty"
         )
     if np.isinf(numbers).any():
         raise ValueError(
@@ -283,10 +279,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _lines(column: Any, is_bad: Any) -> str:
-    """Lines of the file, of which the header is the first.
+    """Line numbers in the file, where the header is line 1.
 
-    The split keeps the index of the file, so that rows keep their numbers. A frame whose index is
-    not of integers is counted row by row.
+    After the split, the index of a frame still numbers the rows of the file. If the index does not
+    hold integers, rows are counted instead.
     """
     rows = np.flatnonzero(is_bad)
     if column.index.dtype.kind in "iu":

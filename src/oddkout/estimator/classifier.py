@@ -1,4 +1,4 @@
-"""A classifier for scikit-learn: raw columns or images in, calibrated probabilities out."""
+"""The scikit-learn classifier: from raw columns or images to calibrated probabilities."""
 
 from typing import Any
 
@@ -26,40 +26,40 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     """A network trained by odd-k-out set learning, as a scikit-learn classifier.
 
     It uses the pipeline of ``oddkout.fit``: the same data, method and seed give the same
-    probabilities. Features are standardised inside and text columns of frames are encoded; see
-    ``Inputs`` for what else it takes.
+    probabilities. Features are standardised and text columns of frames are encoded internally; see
+    ``Inputs`` for the accepted inputs.
 
-    ``partial_fit`` and ``warm_start`` do not exist: a fit chooses its learning rate and temperature
-    by cross-validation, and networks that continue from earlier weights have seen the held-out
+    There is no ``partial_fit`` or ``warm_start``: learning rate and temperature are chosen by
+    cross-validation, and a network that starts from earlier weights has already seen the held-out
     folds.
 
     Args:
-        module: The network: none for one that fits the shape of the examples (an MLP for features,
-            the paper's CNN for grey images of at least 16 x 16, ResNet18 for others), or whatever
-            ``build_model`` takes: a name, or a function that makes one.
-        k: Number of odd classes in a set; the method's own if not given, 1 for ``"oko"``.
+        module: The network: a name or a function that builds one, see ``build_model``. By default
+            chosen by the shape of the examples: an MLP for features, the paper's CNN for grey
+            images of at least 16 x 16 pixels, ResNet18 for other images.
+        k: Number of odd classes in a set; by default that of the method, 1 for ``"oko"``.
         method: Name of the method, see ``oddkout.fitting.methods.METHODS``.
-        max_updates: Number of updates; if not given, as the number of examples asks for.
-        learning_rate: Highest learning rate; if not given, it is chosen out of fold.
+        max_updates: Number of updates; by default adapted to the number of examples.
+        learning_rate: Peak learning rate; by default chosen out of fold.
         folds: Number of cross-validation folds that choose the learning rate and fit the
-            temperature; 0 for none, which needs a learning rate.
-        calibrate: ``"folds"`` divides logits by the temperature fitted out of fold, ``"none"``
-            leaves them as they are.
-        prior: Class frequencies that probabilities are for: ``"train"``, those of the training
-            data, as with scikit-learn's classifiers; ``"uniform"``, which favours rare classes; or
-            a list in the order of ``classes_``.
+            temperature; 0 for none, which requires a learning rate.
+        calibrate: ``"folds"`` divides the logits by the temperature fitted out of fold; ``"none"``
+            uses the temperature that the method prescribes, usually 1.
+        prior: Class frequencies that the probabilities are for. ``"train"``: those of the training
+            data, as in other scikit-learn classifiers. ``"uniform"``: equal, which favours rare
+            classes. Or a list in the order of ``classes_``.
         random_state: Seed or ``RandomState`` of all randomness.
         verbose: Whether to print notes and the learning curve.
 
     Attributes:
         classes_: The classes, sorted.
-        n_features_in_: Length of the first axis of an example: the columns of a table.
-        classifier_: The fitted ``Classifier``; ``save`` writes it to disk.
+        n_features_in_: Length of the first axis of an example: the number of columns of a table.
+        classifier_: The fitted ``Classifier``; its ``save`` writes it to disk.
         module_: The trained network.
         prior_: Class frequencies that its probabilities are for, in the order of ``classes_``.
         temperature_: What its logits are divided by.
         log_: The learning curve, see ``Trained``.
-        notes_: What a user should know about the fit, a sentence each.
+        notes_: What a user should know about the fit, one sentence each.
 
     Example:
         >>> from sklearn.datasets import load_iris
@@ -69,7 +69,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         (2, 3)
     """
 
-    # Nothing is checked before `fit`: that is scikit-learn's contract.
+    # Arguments are checked in `fit`, as scikit-learn requires.
     def __init__(
         self,
         *,
@@ -101,7 +101,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         Args:
             X: Examples: features, a frame, or images.
             y: Their classes: text or integers.
-            **refused: ``sample_weight`` is not supported; the error says why.
+            **refused: ``sample_weight`` raises: it is not supported.
         """
         refuse_weights(refused)
         self._check(X, is_first=True)
@@ -142,18 +142,18 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return self
 
     def predict(self, X: Any) -> Shaped[ndarray, " examples"]:  # noqa: N803
-        """The most probable class of every example."""
+        """The most probable class of each example."""
         logits = self._logits(X)
         predicted: Shaped[ndarray, " examples"] = self.classes_[logits.argmax(dim=1).numpy()]
         return predicted
 
     def predict_proba(self, X: Any) -> Float64[ndarray, "examples classes"]:  # noqa: N803
-        """Probabilities of the classes, in the order of ``classes_``."""
+        """Probability of each class, in the order of ``classes_``."""
         probs: Float64[ndarray, "examples classes"] = self._logits(X).softmax(dim=1).numpy()
         return probs
 
     def decision_function(self, X: Any) -> Float64[ndarray, "..."]:  # noqa: N803
-        """Log-odds of the second class where there are two, log-probabilities otherwise."""
+        """For two classes, the log-odds of the second; otherwise log-probabilities."""
         logits = self._logits(X)
         scores = logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits.log_softmax(dim=1)
         return np.asarray(scores)
@@ -164,14 +164,14 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return tags
 
     def _check(self, x: Any, *, is_first: bool) -> None:
-        """Raise where scikit-learn does; the cells of a frame are left to the encoder."""
+        """Run the checks of scikit-learn; the encoder checks the cells of a frame."""
         if is_frame(x):
             validate_data(self, x, reset=is_first, skip_check_array=True)
         else:
             validate_data(self, x, reset=is_first, allow_nd=True)
 
     def _recipe(self) -> dict[str, Any]:
-        """The parts of the recipe that arguments change."""
+        """The fields of the recipe that the arguments set."""
         recipe: dict[str, Any] = {}
         if self.module is not None:
             recipe["model"] = self.module
@@ -180,17 +180,17 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return recipe
 
     def _learning_rates(self) -> tuple[Number, ...]:
-        """The learning rates to choose from."""
+        """Candidates for the learning rate."""
         return LEARNING_RATES if self.learning_rate is None else (self.learning_rate,)
 
     def _seed(self) -> int:
-        """The seed of the pipeline: an integer as it is, else drawn from the state."""
+        """Seed of the pipeline: ``random_state`` if it is an integer, else drawn from it."""
         if isinstance(self.random_state, int | np.integer):
             return at_least("random_state", int(self.random_state), 0)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _logits(self, x: Any) -> Float64[Tensor, "examples classes"]:
-        """Logits for the prior that was asked for."""
+        """Logits for the requested prior."""
         check_is_fitted(self, "classifier_")
         self._check(x, is_first=False)
         logits: Tensor = self.classifier_.encoded_logits(self._inputs.array(x), prior=self.prior_)

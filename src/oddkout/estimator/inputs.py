@@ -1,4 +1,4 @@
-"""What users hand to the estimator, as the pipeline takes it: arrays or an encoded table."""
+"""Inputs of the estimator, converted for the pipeline: arrays or encoded tables."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from oddkout.data.table import TableEncoder, mixed_columns
 
 
 class Inputs:
-    """Examples of one kind, as the training data were.
+    """Converts examples to arrays of numbers, in the same way as the training examples.
 
-    * Frames go through the encoder of tables: missing cells are imputed, numbers standardised, and
-      every category becomes a column. Columns that mix numbers and words are categories.
-    * Arrays of shape (examples, features) stay as they are; the pipeline standardises them.
+    * Frames are encoded: missing cells are imputed, numbers standardised, and each category becomes
+      a column. Columns that mix numbers and words are categories.
+    * Arrays of shape (examples, features) are unchanged; the pipeline standardises them.
     * Images of shape (examples, height, width), (examples, height, width, channels) or (examples,
-      channels, height, width) stay as they are; see ``as_tensor``.
+      channels, height, width) are unchanged; see ``as_tensor``.
 
     Args:
         x: Training examples.
@@ -33,23 +33,19 @@ class Inputs:
         if is_frame(x):
             frame = _named(x)
             self.encoder = TableEncoder(frame, categorical=mixed_columns(frame))
-        self._shape = self.array(x).shape[1:] if self.encoder is None else ()
+        self._shape = None if is_frame(x) else _checked(x).shape[1:]
 
     def array(self, x: Any) -> Shaped[ndarray, "..."]:
-        """Examples as numbers.
-
-        Args:
-            x: Examples of the kind that was learned.
-        """
-        if self.encoder is not None and is_frame(x):
-            return self.encoder.encode(_named(x))
+        """Examples as numbers; raise if they differ in kind or shape from the training examples."""
         if self.encoder is not None:
-            raise ValueError(
-                "examples must come as a frame, as in training, got "
-                f"{type(x).__name__}; pass a frame with the columns {few(self.encoder.columns)}"
-            )
-        array = np.asarray(check_array(x, allow_nd=True, input_name="X"))
-        if hasattr(self, "_shape") and array.shape[1:] != self._shape:
+            if not is_frame(x):
+                raise ValueError(
+                    "examples must be a frame, because the training examples were one, got "
+                    f"{type(x).__name__}; pass a frame with the columns {few(self.encoder.columns)}"
+                )
+            return self.encoder.encode(_named(x))
+        array = _checked(x)
+        if array.shape[1:] != self._shape:
             raise ValueError(
                 f"examples must have the shape of the training data, {self._shape}, got "
                 f"{array.shape[1:]}; scale images to it, or pass the same columns"
@@ -57,6 +53,11 @@ class Inputs:
         return array
 
 
+def _checked(x: Any) -> Shaped[ndarray, "..."]:
+    """The array after the checks of scikit-learn."""
+    return np.asarray(check_array(x, allow_nd=True, input_name="X"))
+
+
 def _named(frame: Any) -> Any:
-    """The frame with text as names of its columns."""
+    """The frame with all column names as text."""
     return frame.set_axis([str(column) for column in frame.columns], axis=1)

@@ -1,4 +1,4 @@
-"""What the estimator requires of labels and arguments."""
+"""Checks of the labels and arguments of the estimator."""
 
 from typing import Any
 
@@ -14,22 +14,22 @@ from oddkout.fitting.requirements import refuse_few_classes
 
 
 def refuse_weights(given: dict[str, Any]) -> None:
-    """Raise if anything but examples and classes was given to train with."""
+    """Raise if ``fit`` got further arguments, such as ``sample_weight``."""
     if given:
         raise ValueError(
-            f"training takes examples and classes only, got {few(list(given))}; sets are drawn by "
-            "class, whatever the weight of an example: leave sample_weight out, and say with "
-            "prior= how frequent the classes are"
+            f"fit takes only X and y, got {few(list(given))}; sets are drawn by class and cannot "
+            "weight single examples: leave sample_weight out, and use prior= to set the class "
+            "frequencies"
         )
 
 
 def trainable_method(name: str, k: Any) -> Method:
-    """The method, or raise if there is none of this name and k."""
+    """The method of this name with this k, or raise."""
     return chosen_method(name, k=None if k is None else at_least("k", k, 0))
 
 
 def trainable_labels(x: Any, y: Any, method: Method) -> Shaped[ndarray, " examples"]:
-    """One label for each example, or raise if the method cannot learn from them."""
+    """The labels as an array, or raise if the method cannot be trained with them."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     labels: Shaped[ndarray, " examples"] = column_or_1d(y, warn=True)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from oddkout.checks import Number, few
 from oddkout.fitting.compilation import training_operations
+from oddkout.fitting.counter import UpdateCounter
 from oddkout.fitting.folds import FoldScores, assigned_folds, fold_logits, fold_seed, scored_folds
 from oddkout.fitting.methods import Method
 from oddkout.fitting.preparation import Prepared
@@ -107,7 +108,7 @@ def fit_network(
     sizes = dict(zip(data.classes, counts, strict=True))
     refuse_few_classes([name for name, size in sizes.items() if size], method)
     fold_of = assigned_folds(data.y, folds=folds, seed=seed) if folds else None
-    counter = _Counter(progress, recipes, 0 if fold_of is None else int(fold_of.max()) + 1)
+    counter = UpdateCounter(progress, total=_all_updates(recipes, fold_of))
     ledger = _ledger(data, method, population)
     began = time.perf_counter()
     scores: FoldScores | None = None
@@ -159,7 +160,7 @@ def _best_out_of_fold(
     ledger: PriorLedger,
     is_balanced: bool,
     seed: int,
-    counter: "_Counter",
+    counter: UpdateCounter,
 ) -> tuple[Recipe, FoldScores, tuple[str, ...]]:
     """The recipe with the lowest out-of-fold NLL, its scores, and notes on recipes that failed."""
     scored: list[tuple[Recipe, FoldScores]] = []
@@ -229,7 +230,7 @@ def _predict_folds(
     fold_of: Tensor,
     *,
     seed: int,
-    counter: "_Counter",
+    counter: UpdateCounter,
 ) -> Tensor:
     """Out-of-fold logits of a recipe.
 
@@ -259,24 +260,13 @@ def fold_recipe(recipe: Recipe, *, folds: int) -> Recipe:
     return replace(recipe, updates=max(1, round(recipe.updates * (1 - 1 / folds))))
 
 
-class _Counter:
-    """Counts the updates of several networks for one progress bar."""
-
-    def __init__(self, progress: Progress | None, recipes: Sequence[Recipe], folds: int) -> None:
-        self._progress = progress
-        self._done = 0
-        self._total = max(recipe.updates for recipe in recipes)
-        for recipe in recipes if folds else ():
-            self._total += folds * fold_recipe(recipe, folds=folds).updates
-
-    def next(self, updates: int) -> Progress | None:
-        """The progress function for the next network, which makes this many updates."""
-        before = self._done
-        self._done += updates
-        progress = self._progress
-        if progress is None:
-            return None
-        return lambda row: progress(row | {"done": before + row["update"], "total": self._total})
+def _all_updates(recipes: Sequence[Recipe], fold_of: Tensor | None) -> int:
+    """Number of updates of the final network and of all folds of all recipes."""
+    total = max(recipe.updates for recipe in recipes)
+    if fold_of is None:
+        return total
+    folds = int(fold_of.max()) + 1
+    return total + folds * sum(fold_recipe(recipe, folds=folds).updates for recipe in recipes)
 
 
 def _ledger(data: Prepared, method: Method, population: Population) -> PriorLedger:

@@ -25,7 +25,7 @@ def test_a_process_that_is_killed_fails_its_own_job_and_is_replaced():
     first, killed, last = (runs[0] for runs in executor(jobs_with_seeds(1, 13, 2)))
     assert [run.config.seed for run in (first, killed, last)] == [1, 13, 2], "in their order"
     assert killed.reason == (
-        "the process that performed it was ended by SIGKILL, perhaps for want of memory"
+        "the worker process was killed by SIGKILL, perhaps because memory ran out"
     )
     assert not first.has_failed
     assert not last.has_failed
@@ -42,7 +42,7 @@ def test_a_number_of_processes_below_1_is_refused():
     for executor in (LocalExecutor, partial(RayExecutor, None), partial(SlurmExecutor, Path("x"))):
         with pytest.raises(ValueError, match="processes must be at least 1, got 0"):
             executor(0)
-    with pytest.raises(ValueError, match="a cluster has its own number of processes"):
+    with pytest.raises(ValueError, match="an existing cluster determines the number of processes"):
         RayExecutor("auto", 2)
 
 

@@ -73,7 +73,7 @@ def test_a_ray_grid_survives_the_loss_of_a_node(tmp_path, cluster, expected):
 def test_a_job_that_ray_loses_for_good_has_failed(cluster):
     executor = RayExecutor(cluster.address, retries=0, perform=perform_or_die)
     lost = next(executor(jobs_with_seeds(13)))[0]
-    assert lost.reason.startswith("Ray lost it for good: WorkerCrashedError")
+    assert lost.reason.startswith("Ray lost the job: WorkerCrashedError")
 
     import ray
 

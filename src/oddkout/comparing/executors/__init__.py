@@ -1,8 +1,8 @@
-"""Where runs are performed: on this machine, on a Ray cluster, or under Slurm.
+"""Executors perform runs: on this machine, on a Ray cluster, or under Slurm.
 
-An executor is a function of jobs, each a few configs that train once, to an iterator of finished
-runs in whatever order they end. It stores nothing: the caller is the one writer. What it cannot
-finish comes back as failed runs, and what is under way ends when the iterator is closed.
+An executor takes jobs and returns an iterator of finished runs, in the order in which they end. A
+job is a tuple of configs that are trained once. Executors store nothing; their caller does. A job
+that cannot be finished yields failed runs. Closing the iterator stops all running jobs.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -13,5 +13,5 @@ from oddkout.comparing.run import Run
 
 Job: TypeAlias = tuple[RunConfig, ...]
 Executor: TypeAlias = Callable[[Sequence[Job]], Generator[list[Run], None, None]]
-# What is done with a job, wherever: ``perform``, but in tests of executors.
+# Performs a job: ``perform``, except in tests.
 Performer: TypeAlias = Callable[[Job], list[Run]]

@@ -1,4 +1,4 @@
-"""Runs in processes of this machine, one thread each."""
+"""Perform runs in processes on this machine, one thread each."""
 
 import multiprocessing as mp
 import os
@@ -19,19 +19,19 @@ from oddkout.comparing.run import Run, failed_runs
 
 
 class LocalExecutor:
-    """Processes that perform one job after the other.
+    """Performs jobs in processes on this machine, one job per process at a time.
 
-    One thread in each of two processes beats two threads in one. A process that dies, killed for
-    want of memory say, takes its own job with it and is replaced; if this process dies, however
-    suddenly, they end by themselves. Between calls they wait for the next one, since a process
-    needs some seconds to begin; they end with the executor.
+    Two processes with one thread each are faster than one process with two threads. If a worker
+    dies, e.g. because memory runs out, its job fails and the worker is replaced. If this process
+    dies, the workers stop by themselves. Workers take some seconds to start, so they are kept for
+    later calls; they stop with the executor.
 
-    It may be used anywhere, in a script without ``if __name__ == "__main__"`` or in a notebook:
-    the processes know nothing of the main module.
+    Works in scripts without ``if __name__ == "__main__"`` and in notebooks, because the workers do
+    not import the main module.
 
     Args:
-        processes: Number of processes; as many as there are cores if not given.
-        perform: What is done with a job.
+        processes: Number of processes; by default the number of cores.
+        perform: Performs a job.
     """
 
     def __init__(self, processes: int | None = None, *, perform: Performer = perform) -> None:
@@ -41,11 +41,7 @@ class LocalExecutor:
         weakref.finalize(self, _stop, self._idle)
 
     def __call__(self, jobs: Sequence[Job]) -> Generator[list[Run], None, None]:
-        """Perform the jobs, the first ones first.
-
-        Args:
-            jobs: The jobs.
-        """
+        """Perform the jobs, starting them in the given order."""
         waiting = list(reversed(jobs))
         busy: dict[Any, _Worker] = {}
         ended: list[list[Run]] = []
@@ -55,7 +51,7 @@ class LocalExecutor:
                     worker = self._idle.pop() if self._idle else _Worker(self.perform)
                     busy[worker.end] = worker
                     worker.take(waiting.pop())
-                # The caller stores what has ended while all processes are at work again.
+                # All processes are busy again; now the caller may store the finished runs.
                 yield from ended
                 ended = [self._finished(busy.pop(end)) for end in wait(list(busy))]
             yield from ended
@@ -63,7 +59,7 @@ class LocalExecutor:
             _stop(list(busy.values()))
 
     def _finished(self, worker: "_Worker") -> list[Run]:
-        """The runs of a worker, which is kept for the next job if it lives."""
+        """The runs of a worker's job. A living worker is kept for the next job."""
         runs = worker.finished()
         if worker.is_dead:
             worker.stop()
@@ -73,10 +69,10 @@ class LocalExecutor:
 
 
 class _Worker:
-    """One process, and this end of the pipe to it."""
+    """A worker process and our end of the pipe to it."""
 
     def __init__(self, perform: Performer) -> None:
-        # Spawned, not forked: threads of PyTorch do not survive a fork.
+        # Spawn instead of fork: the threads of PyTorch do not survive a fork.
         context = mp.get_context("spawn")
         self.end, other = context.Pipe()
         self.process = context.Process(target=_serve, args=(other, perform), daemon=True)
@@ -87,13 +83,13 @@ class _Worker:
         self.is_dead = False
 
     def take(self, job: Job) -> None:
-        """Begin with a job."""
+        """Start a job."""
         self.job = job
-        with suppress(ConnectionError):  # a process that is dead is found so by ``finished``
+        with suppress(ConnectionError):  # ``finished`` notices a dead process
             self.end.send(job)
 
     def finished(self) -> list[Run]:
-        """The runs of its job; failed ones, if the process has died."""
+        """The runs of the job; failed runs if the process has died."""
         try:
             runs: list[Run] = self.end.recv()
         except (EOFError, ConnectionError):
@@ -103,7 +99,7 @@ class _Worker:
         return runs
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """Kill the process."""
         self.process.kill()
         self.process.join()
         self.process.close()
@@ -116,15 +112,15 @@ def _stop(workers: list[_Worker]) -> None:
 
 
 def _cause(code: int) -> str:
-    """Why a process ended that should not have."""
+    """Why a worker process ended, from its exit code."""
     if code >= 0:
-        return f"the process that performed it ended with code {code}; its last words are on stderr"
-    want = ", perhaps for want of memory" if -code == signal.SIGKILL else ""
-    return f"the process that performed it was ended by {signal.Signals(-code).name}{want}"
+        return f"the worker process ended with exit code {code}; see its output on stderr"
+    hint = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
+    return f"the worker process was killed by {signal.Signals(-code).name}{hint}"
 
 
 def _serve(end: Connection, perform: Performer) -> None:
-    """Perform jobs until the other end closes."""
+    """Perform jobs until the other end of the pipe closes."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -135,7 +131,7 @@ def _serve(end: Connection, perform: Performer) -> None:
 
 
 def _end_with_parent() -> None:
-    """Wait for the end of the process that started this one, and follow it at once."""
+    """Exit as soon as the parent process ends."""
     parent = mp.parent_process()
     if parent is not None:
         parent.join()
@@ -144,20 +140,20 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _set_apart() -> Iterator[None]:
-    """What a process that starts meanwhile inherits: one thread, no main module, no Ctrl-C."""
+    """Processes started inside the block get one thread, no main module and no Ctrl-C."""
     before = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS")}
     main = sys.modules["__main__"]
     has_mask = hasattr(signal, "pthread_sigmask")
     if has_mask:
         from multiprocessing import resource_tracker
 
-        # It is started with the first process, and on its way lets signals through again.
+        # It would otherwise start with the first worker and unblock signals.
         resource_tracker.ensure_running()
-        # Ctrl-C goes to every process of a terminal. This one alone answers, and ends the others.
+        # Ctrl-C reaches all processes of a terminal. Only this one handles it and stops the others.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         os.environ["OMP_NUM_THREADS"] = "1"
-        # A spawned process runs the main module again, unless it has neither file nor name.
+        # A spawned process imports the main module, unless that has neither file nor name.
         sys.modules["__main__"] = ModuleType("__main__")
         yield
     finally:

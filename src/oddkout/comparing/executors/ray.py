@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster: one that is there, or one on this machine for the occasion."""
+"""Perform runs on a Ray cluster: an existing one, or a temporary one on this machine."""
 
 import logging
 import os
@@ -14,18 +14,19 @@ from oddkout.comparing.run import Run, failed_runs
 
 @dataclass(frozen=True)
 class RayExecutor:
-    """A Ray task for each job, of one core; results come back through Ray.
+    """Performs each job as a Ray task with one core; Ray returns the results.
 
-    A job that is lost with its process or its node is begun again elsewhere. All nodes need
-    ``oddkout``, and the data in the same place.
+    If a process or node is lost, its job is restarted elsewhere. All nodes need ``oddkout``, and
+    the data at the same path.
 
     Args:
-        address: Address of a cluster, such as ``"10.0.0.1:6379"`` or ``"auto"``; one on this
-            machine is started if not given. It, or the connection, ends with the executor.
-        processes: Number of jobs at a time on a cluster that is started; as many as cores if not
-            given.
-        retries: How often a job that was lost is begun again.
-        perform: What is done with a job.
+        address: Address of a cluster, such as ``"10.0.0.1:6379"`` or ``"auto"``; by default a
+            cluster is started on this machine. The cluster or the connection ends with the
+            executor.
+        processes: Number of parallel jobs on a cluster that is started here; by default the number
+            of cores.
+        retries: How often a lost job is restarted.
+        perform: Performs a job.
     """
 
     address: str | None = None
@@ -38,20 +39,16 @@ class RayExecutor:
             at_least("processes", self.processes, 1)
             if self.address is not None:
                 raise ValueError(
-                    f"a cluster has its own number of processes, got processes={self.processes} "
-                    f"with address={self.address!r}; leave one of them out"
+                    "an existing cluster determines the number of processes, got processes="
+                    f"{self.processes} with address={self.address!r}; leave one of them out"
                 )
 
     def __call__(self, jobs: Sequence[Job]) -> Generator[list[Run], None, None]:
-        """Perform the jobs, the first ones first.
-
-        Args:
-            jobs: The jobs.
-        """
+        """Perform the jobs, starting them in the given order."""
         import ray
 
         if not ray.is_initialized():
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing goes over the network
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # sends no usage data
             ray.init(
                 address=self.address or "local",
                 num_cpus=self.processes,
@@ -72,8 +69,8 @@ class RayExecutor:
                     try:
                         runs = ray.get(reference)
                     except ray.exceptions.RayError as error:
-                        runs = failed_runs(job, f"Ray lost it for good: {_line(error)}")
-                    del reference  # so that Ray forgets the result
+                        runs = failed_runs(job, f"Ray lost the job: {_line(error)}")
+                    del reference  # lets Ray free the result
                     yield runs
         finally:
             for reference in pending:
@@ -81,10 +78,10 @@ class RayExecutor:
 
 
 def _performed(perform: Performer, job: Job) -> list[Run]:
-    """What a Ray task does; Ray takes functions, but nothing else that can be called."""
+    """Call ``perform``; Ray accepts plain functions only, not other callables."""
     return perform(job)
 
 
 def _line(error: Exception) -> str:
-    """An error in one line."""
+    """The error as one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())

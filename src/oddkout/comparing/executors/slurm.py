@@ -1,4 +1,4 @@
-"""Runs as arrays of Slurm jobs, by submitit."""
+"""Perform runs as arrays of Slurm jobs, through submitit."""
 
 import shutil
 from collections.abc import Generator, Sequence
@@ -11,26 +11,26 @@ from oddkout.comparing.executors import Job, Performer
 from oddkout.comparing.perform import perform
 from oddkout.comparing.run import Run, failed_runs
 
-# Slurm's own limit, MaxArraySize, is 1001 unless its administrators raise it.
+# Slurm's default limit, MaxArraySize, is 1001.
 _LONGEST_ARRAY = 1000
 
 
 @dataclass(frozen=True)
 class SlurmExecutor:
-    """Arrays of Slurm jobs, of one core each.
+    """Performs jobs as arrays of Slurm jobs with one core each.
 
-    All nodes need ``oddkout``, and the data and ``folder`` in the same place. What ``sbatch`` is to
-    know beside, its own environment variables say: ``SBATCH_PARTITION``, ``SBATCH_ACCOUNT``,
-    ``SBATCH_TIMELIMIT``. If this process is killed, its arrays go on, but nobody awaits them:
-    cancel them with ``scancel`` before starting again, or the work is done twice.
+    All nodes need ``oddkout``, and the data and ``folder`` at the same path. Set further ``sbatch``
+    options through its environment variables, such as ``SBATCH_PARTITION``, ``SBATCH_ACCOUNT`` and
+    ``SBATCH_TIMELIMIT``. If this process is killed, its arrays continue but their results are lost:
+    cancel them with ``scancel`` before starting again.
 
     Args:
-        folder: For scripts, logs and results on their way; removed when all is done.
-        processes: Number of jobs at a time; as many as Slurm lets run if not given.
+        folder: Folder for scripts, logs and results; removed at the end.
+        processes: Number of parallel jobs; by default as many as Slurm allows.
         minutes: Time limit of a job.
-        cluster: ``"local"`` performs all at once on this machine, without Slurm: for tests.
-        seconds: Time between two looks at the queue.
-        perform: What is done with a job.
+        cluster: ``"local"`` runs all jobs on this machine without Slurm, for tests.
+        seconds: Time between two polls of the queue.
+        perform: Performs a job.
     """
 
     folder: Path
@@ -45,11 +45,7 @@ class SlurmExecutor:
             at_least("processes", self.processes, 1)
 
     def __call__(self, jobs: Sequence[Job]) -> Generator[list[Run], None, None]:
-        """Perform the jobs, the first ones first.
-
-        Args:
-            jobs: The jobs.
-        """
+        """Perform the jobs, starting them in the given order."""
         import submitit
         from submitit.helpers import as_completed
 
@@ -70,7 +66,7 @@ class SlurmExecutor:
             for done in as_completed(submitted, poll_frequency=self.seconds):
                 try:
                     runs = done.result()
-                except Exception as error:  # of many kinds: timed out, out of memory, cancelled
+                except Exception as error:  # timeout, out of memory, cancelled, ...
                     runs = failed_runs(job_of[done.job_id], f"job {done.job_id}: {error}")
                 del under_way[done.job_id]
                 yield runs
