@@ -11,7 +11,7 @@ def filled(tmp_path_factory):
 
 @pytest.fixture
 def without_pictures(monkeypatch):
-    """Pictures take most of the time, and some tests do not look at them."""
+    """Skip the pictures, which are slow and not needed in some tests."""
     kinds = ("reliability", "entropy", "classes", "risk-coverage", "learning")
     monkeypatch.setattr(
         "oddkout.report.page.pictures", lambda comparison: {kind: [] for kind in kinds}

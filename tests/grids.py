@@ -1,4 +1,4 @@
-"""Grids for tests: a small setting, runs that nobody trained, and jobs that go wrong."""
+"""Grids for tests: a small setting, runs without training, and jobs that fail."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def metrics(**values):
 
 
 def run_of(config, *, fold_metrics=1.0, **values):
-    """A run that nobody trained; its notes name the process that made it."""
+    """A run without training; its notes hold the id of its process."""
     return Run(
         config=config,
         as_trained=metrics(**values),
@@ -107,7 +107,7 @@ def perform_slowly(job):
 
 
 def perform_and_tell(job, *, log):
-    """Append where a run has begun to a file; on a node that is doomed, it never ends."""
+    """Log the node on which a run starts; on a doomed node the run never ends."""
     is_doomed = "ODDKOUT_DOOMED" in os.environ
     with Path(log).open("a") as stream:
         stream.write(f"{job[0].id} {'doomed' if is_doomed else 'safe'}\n")
@@ -117,12 +117,12 @@ def perform_and_tell(job, *, log):
 
 
 def environment():
-    """What a process of a test is told: where the tests are, and one thread."""
+    """Environment of a test process: the path of the tests, and one thread."""
     return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
 
 
 def killed_ten_times(folder, options):
-    """What a command prints after ten kills and without any, as JSON; see ``kills``."""
+    """The JSON output of a command after ten kills, and without kills; see ``kills``."""
     answer = subprocess.run(
         [sys.executable, kills.__file__, folder, *options],
         env=environment(),
@@ -130,13 +130,13 @@ def killed_ten_times(folder, options):
         text=True,
     )
     assert answer.returncode == 0, answer.stderr
-    assert json.loads(answer.stdout)["kills"] == kills.KILLS, "all of them found a driver at work"
+    assert json.loads(answer.stdout)["kills"] == kills.KILLS, "each kill hit a running process"
     return tuple(json.loads((folder / f"{name}.json").read_text()) for name in ("killed", "whole"))
 
 
 @contextmanager
 def within(seconds):
-    """Raise if the block takes longer, whatever it waits for."""
+    """Raise if the block takes longer."""
 
     def raise_it(*_):
         raise TimeoutError(f"waited for {seconds} s")
@@ -151,7 +151,7 @@ def within(seconds):
 
 
 def agree(folder, expected):
-    """Whether stored runs, all but failed ones, are as expected to the last bit."""
+    """Whether all stored runs that did not fail are bit-identical to the expected ones."""
     runs = [run for run in RunStore(folder).runs(has_predictions=True) if not run.has_failed]
     return all(
         np.array_equal(run.logits, expected[run.config].logits)

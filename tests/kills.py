@@ -66,7 +66,7 @@ def main(folder, options):
 
 
 def start(folder, name, options):
-    """The command as a process of its own; its number."""
+    """Start the command in a new process; return its id."""
     from oddkout.cli import main as command
 
     driver = os.fork()
@@ -81,7 +81,7 @@ def start(folder, name, options):
 
 
 def times(folder):
-    """When every run was written."""
+    """Modification time of each stored run."""
     return {file.parent.name: file.stat().st_mtime_ns for file in folder.glob("[!.]*/run.json")}
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def planted_csv(path, *, is_planted=True):
-    """Imbalanced rows; planted: 3 copies, one mislabelled, a class of one, a constant column."""
+    """Imbalanced rows, with 3 copies, 1 of them mislabelled, a class of 1, a constant column."""
     rng = np.random.default_rng(0)
     rows = [[*rng.normal(size=3).round(6), "common"] for _ in range(150)]
     rows += [[*rng.normal(size=3).round(6), "rare"] for _ in range(20)]

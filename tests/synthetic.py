@@ -19,7 +19,7 @@ CLASSES = ("ant", "bee", "cat", "dog")
 
 
 def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
-    """A run as ``perform`` makes it, but for the training."""
+    """A run like those of ``perform``, with random predictions."""
     rng = np.random.default_rng(int(config.id[:12], 16))
     labels = np.arange(examples) % len(classes)
     raw = rng.normal(size=(examples, len(classes))) + skill * np.eye(len(classes))[labels]
@@ -50,7 +50,7 @@ def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
 
 
 def _measured(logits, labels):
-    """The metrics that are compared, as ``evaluate`` has them, but with made-up null levels."""
+    """The compared metrics, in the format of ``evaluate``, with made-up null levels."""
     given = {"logits": logits, "labels": labels}
     values = {
         "accuracy": oko.metrics.accuracy(**given),
@@ -67,7 +67,7 @@ def _measured(logits, labels):
 
 
 def fake_executor(*, is_failing=lambda config: False, **options):
-    """An executor whose runs are synthetic, some of them failed."""
+    """An executor that returns synthetic runs, some of them failed."""
 
     def perform(jobs):
         for job in jobs:
@@ -82,7 +82,7 @@ def fake_executor(*, is_failing=lambda config: False, **options):
 
 
 def fill(folder, *, methods, seeds=3, setting=SETTING, rates=RATES, **options):
-    """A folder of runs as ``compare`` leaves it, and the comparison that it returned."""
+    """Fill a folder by ``compare`` with synthetic runs; return the store and the comparison."""
     # Synthetic runs need no data that exist.
     with mock.patch("oddkout.comparing.compare.setting", return_value=setting):
         comparison = oko.compare(

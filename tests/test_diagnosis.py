@@ -1,4 +1,4 @@
-"""The doctor finds what was planted, and nothing else."""
+"""The doctor finds the planted problems and no others."""
 
 import math
 

@@ -167,8 +167,8 @@ def _duplicates(data: Data) -> Iterator[Finding]:
                 text=f"{repeated} of {len(digests)} {part} examples are exact copies of others; "
                 "drop them, because they count twice",
             )
-    seen = set(train)
-    if leaked := sum(digest in seen for digest in test):
+    in_training = set(train)
+    if leaked := sum(digest in in_training for digest in test):
         yield Finding(
             code="duplicates-across",
             severity="fatal" if leaked > len(test) / 2 else "warning",

@@ -1,4 +1,4 @@
-"""``oddkout compare``: killed, interrupted, failed and gone on with, it comes to the same table."""
+"""``oddkout compare``: killed, interrupted or failed, it resumes to the same table."""
 
 import json
 import os
@@ -30,14 +30,14 @@ SMALL_OPTIONS = ["--model", "mlp", "--updates", "20", "--folds", "2"]
 
 @pytest.fixture(autouse=True)
 def limit():
-    """No test waits for ever."""
+    """Limit the duration of every test."""
     with within(600):
         yield
 
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    """The command without processes; the list holds every job that was performed."""
+    """Perform runs in this process; the list holds every job that was performed."""
     performed = []
 
     def executor(jobs):
@@ -233,7 +233,7 @@ BRIEF += ["--updates", "20", "--folds", "2", "--model", "mlp"]
 
 
 def test_a_table_with_a_rare_class_and_missing_values_goes_to_a_report(tmp_path, in_this_process):
-    """2,000 rows, classes as words, 1 : 50, cells missing in both kinds of columns."""
+    """2,000 rows, two text classes 50 : 1, and missing cells in numbers and text."""
     rng = np.random.default_rng(0)
     rows, rare = 2000, 39
     kind = np.repeat(["healthy", "ill"], [rows - rare, rare])

@@ -1,4 +1,4 @@
-"""One pipeline: ``compare``, ``train``, ``predict`` and the estimator judge the same classifier."""
+"""``compare``, ``train``, ``predict`` and the estimator give the same numbers: one pipeline."""
 
 import csv
 import io

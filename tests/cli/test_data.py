@@ -1,4 +1,4 @@
-"""``oddkout data``: which data sets are here, and where."""
+"""``oddkout data``: list the known data sets and their paths."""
 
 import json
 

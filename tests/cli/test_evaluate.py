@@ -1,4 +1,4 @@
-"""``oddkout evaluate`` reads what people have and says what is wrong with it in one line."""
+"""``oddkout evaluate``: every file format, and errors in one line."""
 
 import json
 
@@ -49,12 +49,12 @@ def test_every_form_gives_the_same_json(predictions, tmp_path, capsys, kind):
         given = names if kind == "npz names" else labels
         np.savez(path, probs=probs, labels=given, classes=NAMES)
     assert main(["evaluate", path, "--json", "--bins", "10", *options]) == 0
-    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     expected = oko.evaluate(probs=probs, labels=labels, bins=10, classes=NAMES).to_dict()
-    assert found["metrics"]["ece"]["value"] == pytest.approx(expected["metrics"]["ece"]["value"])
-    assert found["metrics"]["nll"]["high"] == pytest.approx(expected["metrics"]["nll"]["high"])
-    assert [result["name"] for result in found["classes"]] == NAMES
-    assert found["verdict"] == expected["verdict"]
+    assert printed["metrics"]["ece"]["value"] == pytest.approx(expected["metrics"]["ece"]["value"])
+    assert printed["metrics"]["nll"]["high"] == pytest.approx(expected["metrics"]["nll"]["high"])
+    assert [result["name"] for result in printed["classes"]] == NAMES
+    assert printed["verdict"] == expected["verdict"]
 
 
 def test_names_that_are_numbers_are_names(tmp_path, capsys):
@@ -78,8 +78,8 @@ def test_figures_are_written_and_named(predictions, tmp_path, capsys):
 def test_infinite_nll_is_null_in_json(tmp_path, capsys):
     path = write_csv(tmp_path / "p.csv", [[1.0, 0, 0]] * 4, ["cat", "cat", "dog", "cat"])
     assert main(["evaluate", path, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert found["metrics"]["nll"]["value"] is None
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert printed["metrics"]["nll"]["value"] is None
 
 
 def test_help_has_an_example(capsys):

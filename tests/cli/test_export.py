@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
 
 
 def test_the_command_writes_beside_the_folder_and_is_quiet(folder):
-    """A process of its own: exporters warn and log where pytest does not look."""
+    """In a separate process: pytest does not see all warnings and logs of the exporters."""
     command = [sys.executable, "-m", "oddkout", "export", "model", "--data", "new.npz", "--json"]
     answer = subprocess.run(
         [*command, "--prior", "0.7,0.2,0.1"],
@@ -38,12 +38,12 @@ def test_the_command_writes_beside_the_folder_and_is_quiet(folder):
         check=True,
     )
     assert answer.stderr == ""
-    found = json.loads(answer.stdout)
-    assert found["path"] == "model.onnx"
-    assert found["opset"] == 18
-    assert found["checked"]["random"] == 256
-    assert found["checked"]["real"] == 20
-    assert found["checked"]["difference"] < 1e-5
+    printed = json.loads(answer.stdout)
+    assert printed["path"] == "model.onnx"
+    assert printed["opset"] == 18
+    assert printed["checked"]["random"] == 256
+    assert printed["checked"]["real"] == 20
+    assert printed["checked"]["difference"] < 1e-5
     x = np.load(folder / "new.npz")["x"]
     (probs,) = session(folder / "model.onnx").run(None, {"images": x})
     expected = Classifier.load(folder / "model").predict_proba(x, prior=PRIOR)

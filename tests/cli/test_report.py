@@ -1,4 +1,4 @@
-"""``oddkout report``: where the report is, and folders without runs."""
+"""``oddkout report``: paths of the report, and folders without runs."""
 
 import json
 

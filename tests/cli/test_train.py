@@ -1,4 +1,4 @@
-"""``oddkout train``: every method and option from one command, in little memory."""
+"""``oddkout train``: every method and option, bad input, and peak memory."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Comparisons: intervals, ties and what a verdict may say."""
+"""Comparisons: intervals, ties, the winner and the verdict."""
 
 import math
 import random
@@ -19,10 +19,10 @@ def test_an_interval_agrees_with_printed_tables_of_student_s_t(count, quantile):
     values = [draw.gauss(3, 2) for _ in range(count)]
     mean = sum(values) / count
     deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (count - 1))
-    found = t_interval(values)
-    assert found.mean == pytest.approx(mean)
-    assert found.high - mean == pytest.approx(quantile * deviation / math.sqrt(count), rel=1e-3)
-    assert mean - found.low == pytest.approx(found.high - mean)
+    interval = t_interval(values)
+    assert interval.mean == pytest.approx(mean)
+    assert interval.high - mean == pytest.approx(quantile * deviation / math.sqrt(count), rel=1e-3)
+    assert mean - interval.low == pytest.approx(interval.high - mean)
 
 
 @pytest.mark.parametrize("comparisons", [1, 3, 11])
@@ -49,14 +49,14 @@ def test_a_single_value_has_no_interval():
 
 
 def test_differences_are_paired_by_seed():
-    """Seeds differ by far more than methods: only pairs show it."""
-    found = comparison_of(oko=[0.9, 0.5, 0.7, 0.3, 0.8], bb=[0.88, 0.47, 0.68, 0.27, 0.78])
-    lag = found.lag("bb", "accuracy")
+    """Seeds differ far more than methods, so only paired differences are significant."""
+    comparison = comparison_of(oko=[0.9, 0.5, 0.7, 0.3, 0.8], bb=[0.88, 0.47, 0.68, 0.27, 0.78])
+    lag = comparison.lag("bb", "accuracy")
     test = stats.ttest_rel([0.9, 0.5, 0.7, 0.3, 0.8], [0.88, 0.47, 0.68, 0.27, 0.78])
     assert (lag.low, lag.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
-    assert found.tied("accuracy") == ["oko"]
-    unpaired = found.mean("oko", "accuracy")
-    assert unpaired.low < found.mean("bb", "accuracy").mean < unpaired.high
+    assert comparison.tied("accuracy") == ["oko"]
+    unpaired = comparison.mean("oko", "accuracy")
+    assert unpaired.low < comparison.mean("bb", "accuracy").mean < unpaired.high
 
 
 def test_more_methods_make_wider_intervals():
@@ -71,23 +71,23 @@ def test_more_methods_make_wider_intervals():
 
 
 def test_lags_are_above_0_where_worse_whichever_way_a_metric_goes():
-    found = comparison_of(oko=[0.9, 0.8, 0.9], bb=[0.8, 0.7, 0.7])
-    assert found.best("accuracy") == found.best("nll") == "oko"
-    assert found.lag("bb", "accuracy").mean == pytest.approx(0.4 / 3)
-    assert found.lag("bb", "nll").mean == pytest.approx(0.4 / 3)
-    assert found.lag("oko", "nll").mean == 0
+    comparison = comparison_of(oko=[0.9, 0.8, 0.9], bb=[0.8, 0.7, 0.7])
+    assert comparison.best("accuracy") == comparison.best("nll") == "oko"
+    assert comparison.lag("bb", "accuracy").mean == pytest.approx(0.4 / 3)
+    assert comparison.lag("bb", "nll").mean == pytest.approx(0.4 / 3)
+    assert comparison.lag("oko", "nll").mean == 0
 
 
 def test_equal_methods_are_tied():
-    """As bb and bb+ts in accuracy: temperature changes no class."""
-    found = comparison_of(bb=[0.9, 0.8, 0.7], bb_ts=[0.9, 0.8, 0.7])
-    assert found.tied("accuracy") == ["bb", "bb+ts"]
+    """E.g. the accuracies of bb and bb+ts, because a temperature changes no predicted class."""
+    comparison = comparison_of(bb=[0.9, 0.8, 0.7], bb_ts=[0.9, 0.8, 0.7])
+    assert comparison.tied("accuracy") == ["bb", "bb+ts"]
 
 
 def test_one_seed_shows_no_difference():
-    found = comparison_of(oko=[0.9], bb=[0.1])
-    assert found.tied("accuracy") == ["bb", "oko"]
-    assert found.verdict == (
+    comparison = comparison_of(oko=[0.9], bb=[0.1])
+    assert comparison.tied("accuracy") == ["bb", "oko"]
+    assert comparison.verdict == (
         "oko has the highest mean accuracy, 90.0 %; one seed cannot show a significant difference. "
         "oko has the best probabilities (NLL 0.100); one seed cannot show a significant difference."
         " oko has the lowest out-of-fold NLL."
@@ -95,8 +95,8 @@ def test_one_seed_shows_no_difference():
 
 
 def test_a_clear_winner_is_named():
-    found = comparison_of(oko=[0.9, 0.91, 0.9], bb=[0.5, 0.51, 0.5], vanilla=[0.3, 0.31, 0.3])
-    assert found.verdict == (
+    comparison = comparison_of(oko=[0.9, 0.91, 0.9], bb=[0.5, 0.51, 0.5], vanilla=[0.3, 0.31, 0.3])
+    assert comparison.verdict == (
         "oko has the highest mean accuracy, 90.3 %: significantly better than every other method "
         "(3 seeds). oko has the best probabilities (NLL 0.097): significantly better than every "
         "other method (3 seeds). oko has the lowest out-of-fold NLL."
@@ -104,19 +104,19 @@ def test_a_clear_winner_is_named():
 
 
 def test_where_all_are_tied_the_verdict_says_so():
-    found = comparison_of(oko=[0.9, 0.7, 0.9], bb=[0.8, 0.8, 0.7], vanilla=[0.7, 0.9, 0.7])
-    assert found.verdict.count("the difference to every other method is within chance.") == 2
+    comparison = comparison_of(oko=[0.9, 0.7, 0.9], bb=[0.8, 0.8, 0.7], vanilla=[0.7, 0.9, 0.7])
+    assert comparison.verdict.count("the difference to every other method is within chance.") == 2
 
 
 def test_a_verdict_names_those_behind_and_those_tied():
-    found = comparison_of(
+    comparison = comparison_of(
         oko=[0.9, 0.91, 0.92], bb=[0.91, 0.9, 0.91], vanilla=[0.3, 0.31, 0.32], pair=[0.2, 0.2, 0.2]
     )
     expected = (
         "significantly better than vanilla and pair (3 seeds); the difference to bb is within "
         "chance."
     )
-    assert expected in found.verdict
+    assert expected in comparison.verdict
 
 
 def test_the_winner_is_chosen_out_of_fold_whatever_the_test_part_says():
@@ -125,32 +125,35 @@ def test_the_winner_is_chosen_out_of_fold_whatever_the_test_part_says():
         run_of(config, nll=nll, fold_metrics=fold_metrics)
         for config, nll, fold_metrics in zip(configs, (0.1, 0.9), (0.8, 0.2), strict=True)
     ]
-    found = Comparison(runs=runs)
-    assert found.best("nll", is_tempered=True) == "bb"
-    assert found.winner == "oko"
+    comparison = Comparison(runs=runs)
+    assert comparison.best("nll", is_tempered=True) == "bb"
+    assert comparison.winner == "oko"
     for run in runs:
         run.fold_metrics = {}
     assert Comparison(runs=runs).winner is None
 
 
 def test_a_method_that_failed_is_shown_with_its_reason_and_left_out_of_the_verdict():
-    found = comparison_of(vanilla=[0.9, None, None], oko=[0.8, 0.81, 0.8], bb=[0.5, 0.51, 0.5])
-    assert found.methods == ["bb", "oko"], "in the order of the table of methods"
-    assert found.failed == {"vanilla": "seed 1 diverged\nTraceback"}
-    assert found.verdict.startswith("oko has the highest mean accuracy, 80.3 %: significantly")
-    text = comparison_text(found)
+    comparison = comparison_of(vanilla=[0.9, None, None], oko=[0.8, 0.81, 0.8], bb=[0.5, 0.51, 0.5])
+    assert comparison.methods == ["bb", "oko"], "in the order of the table of methods"
+    assert comparison.failed == {"vanilla": "seed 1 diverged\nTraceback"}
+    assert comparison.verdict.startswith("oko has the highest mean accuracy, 80.3 %: significantly")
+    text = comparison_text(comparison)
     assert "vanilla     failed: seed 1 diverged\n" in text
     assert "Traceback" not in text
-    assert comparison_json(found)["failed"] == found.failed
+    assert comparison_json(comparison)["failed"] == comparison.failed
 
 
 def test_a_single_method_is_not_said_to_have_beaten_others():
-    for found in (comparison_of(oko=[0.8, 0.9]), comparison_of(oko=[0.8, 0.9], bb=[None, None])):
-        assert found.verdict.count("no other method took part.") == 2
+    for comparison in (
+        comparison_of(oko=[0.8, 0.9]),
+        comparison_of(oko=[0.8, 0.9], bb=[None, None]),
+    ):
+        assert comparison.verdict.count("no other method took part.") == 2
 
 
 def test_where_every_method_failed_the_verdict_says_so():
-    found = comparison_of(vanilla=[None], oko=[None])
-    assert found.verdict == "Every method failed; see the reasons."
-    assert found.winner is None
-    assert "failed: seed 0 diverged" in comparison_text(found)
+    comparison = comparison_of(vanilla=[None], oko=[None])
+    assert comparison.verdict == "Every method failed; see the reasons."
+    assert comparison.winner is None
+    assert "failed: seed 0 diverged" in comparison_text(comparison)

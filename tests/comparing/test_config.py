@@ -1,4 +1,4 @@
-"""The config of a run: its id, what it refuses, and what its number of examples asks for."""
+"""The config of a run: its id, and values that it refuses."""
 
 import json
 from dataclasses import asdict, fields, replace

@@ -1,4 +1,4 @@
-"""Fingerprints: data are known by their content, not by their path."""
+"""Fingerprints: data are identified by their content, not by their path."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Grids of runs: what is missing is performed once, rates are chosen out of fold."""
+"""Grids of runs: missing runs are performed once, stored runs are kept."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def test_the_most_work_comes_first():
 
 
 def test_a_grid_performs_what_is_missing_and_nothing_else(tmp_path):
-    store, performed, shown = RunStore(tmp_path), [], []
+    store, performed, calls = RunStore(tmp_path), [], []
 
     def executor(jobs):
         for job in reversed(jobs):  # in whatever order
@@ -39,12 +39,12 @@ def test_a_grid_performs_what_is_missing_and_nothing_else(tmp_path):
     grid = configs(["vanilla", "bb", "bb+ts"], seeds=(0, 1))
     store.write(run_of(grid[1], nll=9.0))
     runs = perform_grid(
-        [*grid, grid[0]], store, executor=executor, progress=lambda *all: shown.append(all[:2])
+        [*grid, grid[0]], store, executor=executor, progress=lambda *all: calls.append(all[:2])
     )
     assert [run.config for run in runs] == grid
     assert sorted(map(repr, performed)) == sorted(repr(c) for c in grid if c != grid[1])
     assert runs[1].value("nll") == 9.0
-    assert shown == [(done, 6) for done in range(1, 7)]
+    assert calls == [(done, 6) for done in range(1, 7)]
     performed.clear()
     perform_grid(grid, store, executor=executor)
     assert performed == []

@@ -1,4 +1,4 @@
-"""What a run does: data, training, temperature, prior, evaluation."""
+"""Performing a run: data, training, temperature, prior and evaluation."""
 
 from dataclasses import replace
 
@@ -21,21 +21,21 @@ from oddkout.fitting.training import predict_logits
 
 @pytest.fixture(scope="module")
 def small_runs():
-    """Runs of one training, and their prepared data, with ``population="train"``."""
+    """Three runs that share their training, with ``population="train"``, and their config."""
     config = replace(SMALL, population="train", folds=3)
     job = [replace(config, method=name) for name in ("bb", "bb+ts", "bb+ts-fit")]
     return config, dict(zip(("bb", "bb+ts", "bb+ts-fit"), perform(job), strict=True))
 
 
 def trained_by_hand(config, x, y, *, method, seed, updates=None):
-    """A network of the recipe, without folds."""
+    """Train a network with the recipe, without folds."""
     recipe = config.recipe if updates is None else replace(config.recipe, updates=updates)
     row = replace(config, method=method).spec
     return train_network(x, y, recipe=recipe, method=row, classes=10, seed=seed).model
 
 
 def by_hand(config, method):
-    """Logits of the test part, by the recipe alone."""
+    """The prepared data, and logits of the test part from a network trained without folds."""
     data = prepared(data_for(config))
     model = trained_by_hand(config, data.x, data.y, method=method, seed=0)
     return data, predict_logits(model, data.x_test)
@@ -59,7 +59,7 @@ def test_balanced_methods_are_corrected_to_the_population_by_bayes_rule(small_ru
 
 
 def test_the_temperature_is_fitted_to_out_of_fold_predictions(small_runs):
-    """A loop over the folds, written out; two thirds of the examples get two thirds of updates."""
+    """An explicit loop over folds; two thirds of the examples get two thirds of the updates."""
     config, runs = small_runs
     data = prepared(data_for(config))
     folds = assigned_folds(data.y, folds=3, seed=0)

@@ -1,4 +1,4 @@
-"""``comparison.json`` decides what is shown; other runs of the folder do not count."""
+"""``comparison.json`` lists what is reported; other runs of the folder are ignored."""
 
 import json
 
@@ -51,7 +51,7 @@ def test_the_saved_comparison_is_the_one_that_compare_returned(tmp_path, rates):
 
 @pytest.mark.usefixtures("without_pictures")
 def test_leftovers_of_an_interrupted_comparison_are_not_shown(tmp_path, capsys):
-    """Twelve methods are interrupted; three in the same folder are all that counts."""
+    """After an interrupted comparison of all methods, one of three methods in the same folder."""
     stopped_after = 30
 
     def stop(config):

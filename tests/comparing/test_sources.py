@@ -1,4 +1,4 @@
-"""Data in memory: a comparison on them is the one on the same data in files."""
+"""Data in memory give the same comparison as the same data in files."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ QUICK = {"recipe": {"updates": 5, "model": "mlp"}, "executor": here}
 
 
 def compared(source, out, **reading):
-    """Runs with their predictions, and what does not depend on where the data lie."""
+    """The results of a comparison that must not depend on the location of the data."""
     comparison = compare(source, out=out, **OPTIONS, **QUICK, **reading)
     assert comparison.failed == {}
     [run] = comparison.runs

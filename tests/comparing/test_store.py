@@ -1,4 +1,4 @@
-"""The folder of runs: whole or absent, whoever reads and writes."""
+"""The run store: each run is complete or absent, with any number of readers and writers."""
 
 import os
 import threading
@@ -24,13 +24,13 @@ def test_a_run_comes_back_as_it_was_written(tmp_path):
     store = RunStore(tmp_path / "runs")
     run = with_predictions(replace(SMALL, categorical=("a", "b")))
     run.classes, run.seconds, run.temperature = ("x", "y"), {"train": 1.5}, 0.75
-    place = store.write(run)
-    assert place.name == run.config.id
+    folder = store.write(run)
+    assert folder.name == run.config.id
     assert run.config in store
-    found = store.read(run.config, has_predictions=True)
-    assert found.to_dict() == run.to_dict()
-    assert np.array_equal(found.logits, run.logits)
-    assert np.array_equal(found.labels, run.labels)
+    read = store.read(run.config, has_predictions=True)
+    assert read.to_dict() == run.to_dict()
+    assert np.array_equal(read.logits, run.logits)
+    assert np.array_equal(read.labels, run.labels)
     assert store.read(run.config).logits is None, "predictions are read when asked for"
     assert {path.name for path in (tmp_path / "runs").iterdir()} == {run.config.id}
 
@@ -114,8 +114,8 @@ def test_50_readers_never_see_half_a_run(tmp_path):
 )
 def test_a_damaged_file_is_named(tmp_path, file, content):
     store = RunStore(tmp_path)
-    place = store.write(with_predictions(SMALL))
-    (place / file).write_bytes(content)
+    folder = store.write(with_predictions(SMALL))
+    (folder / file).write_bytes(content)
     with pytest.raises(ValueError, match=f"{file} .*remove the folder to perform it again"):
         store.runs(has_predictions=True)
 
@@ -129,9 +129,9 @@ def test_predictions_that_are_gone_are_named(tmp_path):
 
 
 def test_a_copy_of_a_run_is_not_counted(tmp_path):
-    place = RunStore(tmp_path).write(run_of(SMALL))
-    place.with_name("copy").mkdir()
-    place.with_name("copy").joinpath("run.json").write_text((place / "run.json").read_text())
+    folder = RunStore(tmp_path).write(run_of(SMALL))
+    folder.with_name("copy").mkdir()
+    folder.with_name("copy").joinpath("run.json").write_text((folder / "run.json").read_text())
     with pytest.raises(ValueError, match=f"its id is {SMALL.id}, not the name of its folder"):
         RunStore(tmp_path).runs()
 
@@ -174,7 +174,7 @@ def test_what_the_killed_left_is_swept_after_an_hour(tmp_path):
 
 
 def test_fifty_readers_never_see_a_half_written_run(tmp_path):
-    """Every run keeps the sum of its logits in its notes, so that a reader can tell."""
+    """The notes of each run hold the sum of its logits, so that readers can check it."""
     store = RunStore(tmp_path)
     made = [synthetic_run(with_seed(seed), examples=400) for seed in range(6)]
     for run in made:

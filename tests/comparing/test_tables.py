@@ -17,7 +17,7 @@ from oddkout.comparing.tables import (
 
 
 def by_hand(run_jsons, metric):
-    """Mean and half-width of a metric, from the files and the textbook."""
+    """Mean and half-width of a metric, computed from the files with SciPy."""
     values = [one["as_trained"][metric]["value"] for one in run_jsons]
     half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
     return statistics.mean(values), half

@@ -1,4 +1,4 @@
-"""The learning rate of a method: chosen out of fold, whatever the order of the runs."""
+"""The learning rate of a method: chosen out of fold, in any order of the runs."""
 
 import itertools
 from dataclasses import replace
@@ -86,7 +86,7 @@ def test_a_rate_that_is_given_twice_is_tried_once(tmp_path):
 
 
 def test_runs_stored_from_another_path_are_used(tmp_path):
-    """The id is the same, the config is not."""
+    """Both configs have the same id, although their paths differ."""
     old, new = (replace(SMALL, data=path, fingerprint="f") for path in ("/old.csv", "/new.csv"))
     store = RunStore(tmp_path)
     for rate in (0.1, 0.2):

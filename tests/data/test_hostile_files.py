@@ -1,4 +1,4 @@
-"""Mutated and truncated files: every reader answers with data or with an error of ours."""
+"""Mutated and truncated files: every reader returns data or raises one of our errors."""
 
 import gzip
 import io

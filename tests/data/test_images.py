@@ -1,4 +1,4 @@
-"""Folders of images: one per class, decoded when they are asked for."""
+"""Folders of images: one per class, decoded when indexed."""
 
 import os
 import resource

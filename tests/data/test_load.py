@@ -1,4 +1,4 @@
-"""One's own data: tables, archives and folders of images, right and wrong."""
+"""Loading tables: valid ones, and errors for invalid ones."""
 
 import numpy as np
 import pytest

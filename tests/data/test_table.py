@@ -1,4 +1,4 @@
-"""Tables: columns become numbers, as learned from the training part."""
+"""Tables: columns are encoded with parameters of the training part."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The scikit-learn estimator: its contract, its prior, its calibration, and what it refuses."""
+"""The scikit-learn estimator: its contract, prior and calibration."""
 
 import pickle
 import subprocess
@@ -30,7 +30,7 @@ def imbalanced(examples=2000, seed=0):
 
 
 def true_posterior(x, prior):
-    """Of class 1 for means 0 and 2, deviation 1: the log-likelihood ratio is 2 x - 2."""
+    """Posterior of class 1 for means 0 and 2, deviation 1: log-likelihood ratio 2 x - 2."""
     return 1 / (1 + np.exp(-(2 * x[:, 0] - 2)) * (1 - prior) / prior)
 
 

@@ -1,4 +1,4 @@
-"""What the estimator takes as examples: arrays, images and frames."""
+"""Inputs of the estimator: arrays, images and frames."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Arguments and labels that the estimator refuses, in a sentence."""
+"""Arguments and labels that the estimator refuses."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The allocator keeps memory where it can, and is left alone where it cannot."""
+"""The allocator: memory is kept if the system supports it."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""Augmentation: shifts, mirrors and cut-outs are what they say, image by image."""
+"""Augmentation: shifts, flips and crops do what they say."""
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ def seeded(seed=0):
 
 
 def shifted_by_hand(image, down, across):
-    """The image moved by whole pixels, its border repeated, in plain indices."""
+    """Shift an image by whole pixels with repeated border, by indexing."""
     rows = (torch.arange(image.shape[1]) + down).clamp(0, image.shape[1] - 1)
     columns = (torch.arange(image.shape[2]) + across).clamp(0, image.shape[2] - 1)
     return image[:, rows][:, :, columns]
@@ -47,7 +47,7 @@ def test_a_flip_mirrors_half_of_the_images():
 
 
 def test_a_crop_magnifies_a_part_of_the_image():
-    """On a ramp the crop is a ramp, flatter by its scale and within the range of the image."""
+    """The crop of a ramp is a flatter ramp within the range of the image."""
     ramp = torch.linspace(0, 1, 32).expand(300, 1, 32, 32).contiguous()
     cut = Augmentation(crop=0.4)(ramp, generator=seeded())
     slope = (cut[..., -2] - cut[..., 1]) / (ramp[..., -2] - ramp[..., 1])

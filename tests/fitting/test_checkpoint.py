@@ -1,4 +1,4 @@
-"""Checkpoints: a killed training resumes to the bit, and no other training does."""
+"""Checkpoints: a killed run resumes bit-identically; other runs are refused."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Classifiers on disk, and the commands that write and use them."""
+"""Classifiers: probabilities, priors, and saving to disk."""
 
 import json
 
@@ -121,7 +121,7 @@ def test_rows_with_other_columns_are_refused():
 
 
 def test_a_classifier_of_tables_refuses_arrays():
-    """An array of as many columns would go through the network unscaled."""
+    """An array with the same number of columns would enter the network unscaled."""
     x, y = 100 * np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
     frame = pd.DataFrame(x, columns=["dose", "age"])
     classifier = fit((frame, y), recipe={"updates": 2}, **QUICK)

@@ -1,4 +1,4 @@
-"""Compiling: the work decides, which is counted and not timed."""
+"""Compilation: decided by counted operations, never by a clock."""
 
 import shutil
 import subprocess
@@ -69,7 +69,7 @@ print(torch.equal(first, again), torch.equal(first, plain), (first - plain).abs(
 
 
 def test_a_compiled_run_is_the_same_to_the_bit_again():
-    """In a process of its own: the checking of shapes in tests cannot be compiled."""
+    """In a separate process, because the shape checks of the tests cannot be compiled."""
     answer = subprocess.run(
         [sys.executable, "-c", COMPILED], check=True, capture_output=True, text=True
     )

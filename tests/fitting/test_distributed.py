@@ -1,4 +1,4 @@
-"""Training by several processes: real ones, under torchrun, with gloo."""
+"""Distributed training: real processes under torchrun, with gloo."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""``oko.fit``: every kind of source, the prior, the choices, and what it refuses."""
+"""``oko.fit``: every kind of source, prior, choice of learning rate, and bad input."""
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,7 @@ def test_without_a_test_part_everything_is_trained_on():
 
 @pytest.mark.parametrize("method", ["vanilla", "bb", "weighted", "pair", "oko"])
 def test_own_data_are_predicted_for_the_training_frequencies(method):
-    """Balanced methods assume equal classes; the ledger moves them."""
+    """Balanced methods assume equal frequencies; the ledger converts their logits."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 3)), np.repeat([0, 1], [45, 15])
     data = Data(name="d", x_train=x, y_train=y, x_test=x, y_test=y, classes=("a", "b"))
@@ -83,7 +83,7 @@ def test_known_benchmark_data_are_judged_as_in_the_paper():
 
 
 def test_the_learning_rate_is_chosen_out_of_fold():
-    """A rate that trains nothing loses to one that does, in whatever order they come."""
+    """A rate that is far too small loses, in any order of the candidates."""
     x = np.random.default_rng(0).normal(size=(90, 2))
     y = (x[:, 0] > 0).astype(int)
     for rates in ([1e-6, 0.2], [0.2, 1e-6]):

@@ -1,4 +1,4 @@
-"""Folds: who is scored by which network."""
+"""Folds: assignment, out-of-fold predictions and their scores."""
 
 import pytest
 import torch
@@ -39,7 +39,7 @@ def test_each_example_is_predicted_by_the_network_that_did_not_see_it():
 
 
 def test_scores_leave_out_what_is_never_scored_and_weigh_classes_as_told():
-    """Logits that give the right class 0.8 in class 0 and 0.4 in class 1, T = 1 by symmetry."""
+    """The right class gets probability 0.8 in class 0 and 0.4 in class 1."""
     y = torch.tensor([0] * 6 + [1] * 2 + [2])
     fold_of = torch.tensor([0, 1] * 4 + [UNSCORED])
     probs = torch.tensor([[0.8, 0.2, 1e-9]] * 6 + [[0.6, 0.4, 1e-9]] * 2 + [[1.0, 1e-9, 1e-9]])

@@ -1,4 +1,4 @@
-"""The table of methods, and what users may change of a method."""
+"""The table of methods, and the changes that users may make."""
 
 import pytest
 

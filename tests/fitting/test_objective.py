@@ -1,4 +1,4 @@
-"""What an update draws, and its loss: those of the public samplers and losses."""
+"""Draws and losses of an update equal those of the public samplers and losses."""
 
 import pytest
 import torch
@@ -73,7 +73,7 @@ def test_sets_point_into_a_batch_of_distinct_examples(name, layout):
 
 
 def public_loss(name, output, labels, sets, *, weight):
-    """The loss of a method, from what ``import oddkout`` offers."""
+    """The loss of a method, from the public losses."""
     method = METHODS[name]
     if method.loss == "sets":
         criterion = OddKOutLoss(k=method.k, targets=method.targets, odd_weight=weight)
@@ -129,7 +129,7 @@ def counts_of(batches):
 
 @pytest.mark.parametrize("name", ["bb", "oko", "pair"])
 def test_examples_are_drawn_as_often_as_by_the_public_samplers(name):
-    """Both frequencies against the one that follows from the definition, by chi-square."""
+    """Chi-square tests of both frequencies against those of the definition."""
     updates = 2000
     drawn = objective(name)
     ours = counts_of(drawn.draw(update)[0] for update in range(updates))

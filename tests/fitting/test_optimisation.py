@@ -1,4 +1,4 @@
-"""The optimiser, its learning rate over time, and the weight of a second head."""
+"""The optimiser, its learning rate schedule, and the weight schedule of a second head."""
 
 import math
 

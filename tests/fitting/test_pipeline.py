@@ -1,4 +1,4 @@
-"""The pipeline: which recipe is trained, how long, and what it says about the fit."""
+"""The pipeline: choice of the recipe, length of training, prior, temperature and notes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Standardisation: by the training part, whatever the units."""
+"""Standardisation by the training part, in any unit."""
 
 import statistics
 

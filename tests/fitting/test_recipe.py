@@ -1,4 +1,4 @@
-"""The recipe: what suits the number of examples, and what users may change."""
+"""The recipe: adaptation to the number of examples, and changes by users."""
 
 from dataclasses import fields
 
@@ -12,13 +12,13 @@ from oddkout.paper.settings import Setting
 
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=20))
 def test_examples_count_by_the_variance_of_a_mean_over_balanced_classes(sizes):
-    """So many balanced examples as would give the mean over classes of noise the same variance."""
+    """The number of balanced examples that gives a class-balanced mean the same variance."""
     variance = sum(1 / size for size in sizes) / len(sizes) ** 2
     ratio = max(1, 1 / variance / len(sizes) / 10)
-    found = suited_to([*sizes, 0])
-    assert found["weight_decay"] == pytest.approx(2e-3 / ratio, rel=0.01)
-    assert found["head_weight"] == pytest.approx(2 / ratio, rel=0.01)
-    assert found["updates"] == pytest.approx(600 * min(ratio, 2), rel=0.01)
+    suited = suited_to([*sizes, 0])
+    assert suited["weight_decay"] == pytest.approx(2e-3 / ratio, rel=0.01)
+    assert suited["head_weight"] == pytest.approx(2 / ratio, rel=0.01)
+    assert suited["updates"] == pytest.approx(600 * min(ratio, 2), rel=0.01)
     assert suited_to(reversed(sizes)) == suited_to(sizes)
 
 
@@ -44,7 +44,7 @@ def test_a_recipe_that_cannot_be_is_refused(changes, text):
 
 
 def test_every_part_of_the_recipe_reaches_training():
-    """Each field changes what ``train`` is called with, except those that build the network."""
+    """Each field changes the arguments of ``train``, except those of the network."""
     values = {"updates": 7, "examples": 7, "sets": 7, "layout": "paper", "learning_rate": 0.7,
               "optimiser": "adamw", "momentum": 0.7, "weight_decay": 0.7, "warm_up": 0.7,
               "clip_norm": 0.7, "clip_value": 0.7, "head_weight": 0.7, "head_until": 0.7,

@@ -1,4 +1,4 @@
-"""What training requires of class sizes: folds, notes and too few classes."""
+"""Requirements on class sizes: number of folds, notes, too few classes."""
 
 from dataclasses import replace
 

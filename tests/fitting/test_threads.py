@@ -1,4 +1,4 @@
-"""Threads: one for a small training, all for a large one, and as before afterwards."""
+"""Threads: one for little work, all for much, restored afterwards."""
 
 import pytest
 import torch

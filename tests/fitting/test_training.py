@@ -1,4 +1,4 @@
-"""Training: every method learns, to the bit the same, also when it is killed on the way."""
+"""Training: every method learns, and the same arguments give the same weights."""
 
 import pytest
 import torch

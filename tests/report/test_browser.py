@@ -1,4 +1,4 @@
-"""The report in a browser: it works from a file, says nothing to the network, and reads well."""
+"""The report in a browser: it works from a file, without network, and is readable."""
 
 import json
 import shutil
@@ -37,8 +37,8 @@ def report(tmp_path_factory):
 def browser(tmp_path_factory):
     from selenium.webdriver.chrome.service import Service
 
-    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
-    binary, driver = next(filter(None, found), None), shutil.which("chromedriver")
+    candidates = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    binary, driver = next(filter(None, candidates), None), shutil.which("chromedriver")
     if binary is None or driver is None:
         pytest.skip("no Chromium here; run: apt-get install chromium chromium-driver")
     options = webdriver.ChromeOptions()
@@ -57,7 +57,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, report):
-    """The report, opened anew at the width of a desk."""
+    """The report, newly opened at the width of a desktop screen."""
     look(browser, width=1280)
     browser.get(Path(report).as_uri())
     return browser
@@ -74,16 +74,16 @@ def all_of(page, selector):
     return page.find_elements("css selector", selector)
 
 
-def shown(page, selector):
+def visible(page, selector):
     return [element for element in all_of(page, selector) if element.is_displayed()]
 
 
 def order(page):
-    return [row.get_attribute("data-method") for row in shown(page, "table.results tbody tr")]
+    return [row.get_attribute("data-method") for row in visible(page, "table.results tbody tr")]
 
 
-def column(page, place):
-    cells = shown(page, f"table.results tbody td:nth-child({place})[data-value]")
+def column(page, position):
+    cells = visible(page, f"table.results tbody td:nth-child({position})[data-value]")
     return [float(cell.get_attribute("data-value")) for cell in cells]
 
 
@@ -100,7 +100,7 @@ def test_it_opens_without_errors_and_without_the_network(page, report):
 
 
 def test_a_request_would_be_seen_and_is_forbidden(page):
-    """The test above is not blind, and a page that somebody tampers with stays silent."""
+    """The test above does notice requests, and the policy of the page blocks them."""
     page.get_log("browser")
     page.execute_script("document.body.append(Object.assign(new Image, {src: 'http://x.test/a'}))")
     page.execute_script("document.body.append(Object.assign(document.createElement('script'), "
@@ -123,7 +123,7 @@ def test_a_class_named_like_a_script_is_text(page):
 def test_tables_sort_by_click_and_by_key(page):
     from selenium.webdriver.common.keys import Keys
 
-    heads = shown(page, "table.results thead th")
+    heads = visible(page, "table.results thead th")
     heads[1].find_element("css selector", "button").click()
     assert heads[1].get_attribute("aria-sort") == "descending"
     assert column(page, 2) == sorted(column(page, 2), reverse=True)
@@ -138,28 +138,28 @@ def test_tables_sort_by_click_and_by_key(page):
 
 def test_methods_can_be_switched_off_and_on(page):
     box = page.find_element("css selector", "input[data-toggles='bb+ts']")
-    figures = len(shown(page, "figure[data-method='bb+ts']"))
-    lines = len(shown(page, "svg [data-series='1']"))
+    figures = len(visible(page, "figure[data-method='bb+ts']"))
+    lines = len(visible(page, "svg [data-series='1']"))
     assert figures == 4
     assert lines == 1
     box.click()
     assert "bb+ts" not in order(page)
-    assert not shown(page, "[data-method='bb+ts']")
-    assert not shown(page, "svg [data-series='1']")
-    assert len(shown(page, "figure[data-method='oko']")) == 4
+    assert not visible(page, "[data-method='bb+ts']")
+    assert not visible(page, "svg [data-series='1']")
+    assert len(visible(page, "figure[data-method='oko']")) == 4
     box.click()
     assert "bb+ts" in order(page)
-    assert len(shown(page, "figure[data-method='bb+ts']")) == figures
+    assert len(visible(page, "figure[data-method='bb+ts']")) == figures
 
 
 def test_probabilities_can_be_switched(page):
     assert column(page, 3)
     before = column(page, 3)
-    assert len(shown(page, "table.results")) == 1
+    assert len(visible(page, "table.results")) == 1
     page.find_element("css selector", "input[value=as_trained]").click()
-    assert len(shown(page, "table.results")) == 1
+    assert len(visible(page, "table.results")) == 1
     assert column(page, 3) != before
-    assert not shown(page, "[data-kind=tempered]:not(html)")
+    assert not visible(page, "[data-kind=tempered]:not(html)")
 
 
 def test_every_figure_has_words_with_numbers(page):

@@ -1,4 +1,4 @@
-"""Figures show the numbers they are given, in one style, and leave no trace."""
+"""Figures draw the numbers they are given, in one style, without side effects."""
 
 import math
 
@@ -31,7 +31,7 @@ def report():
 
 
 def points(container):
-    """The data of the line of an error-bar plot."""
+    """The points of an error-bar plot."""
     return container.lines[0].get_xydata().T
 
 
@@ -120,14 +120,14 @@ def test_risk_coverage_is_drawn_as_given(ax, report):
 
 def test_classes_show_confidence_and_share_right(ax, report):
     figures.draw_class_calibration(report.classes, ax)
-    place, share = points(ax.containers[0])
+    positions, share = points(ax.containers[0])
     expected = [result.precision.value for result in report.classes]
     np.testing.assert_allclose(share, expected)
     confidence = ax.lines[1].get_ydata()
     np.testing.assert_allclose(confidence, [result.confidence for result in report.classes])
     labels = [tick.get_text() for tick in ax.get_xticklabels()]
     assert labels == ["0", "1", "2", "3"]
-    assert len(place) == 4
+    assert len(positions) == 4
 
 
 def test_of_many_classes_the_worst_are_shown(ax):
@@ -135,12 +135,12 @@ def test_of_many_classes_the_worst_are_shown(ax):
     figures.draw_class_calibration(report.classes, ax)
     gaps = sorted(abs(r.confidence - r.precision.value) for r in report.classes if r.predicted)
     _, share = points(ax.containers[0])
-    found = np.abs(share - ax.lines[1].get_ydata())
-    np.testing.assert_allclose(np.sort(found), gaps[-20:])
+    gaps_drawn = np.abs(share - ax.lines[1].get_ydata())
+    np.testing.assert_allclose(np.sort(gaps_drawn), gaps[-20:])
 
 
 def test_the_style_is_colour_blind_safe_legible_and_leaves_no_trace():
-    """The colours of Okabe and Ito, at their published values, and a grey for an eighth line."""
+    """The published colours of Okabe and Ito, and grey for an eighth line."""
     before = dict(mpl.rcParams)
     published = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"}
     with figures.style():

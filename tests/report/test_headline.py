@@ -1,4 +1,4 @@
-"""The headline claims no more than the runs allow."""
+"""The headline claims no more than the runs support."""
 
 from synthetic import synthetic_run, with_seed
 
@@ -7,7 +7,7 @@ from oddkout.report.headline import headline
 
 
 def test_the_headline_claims_a_winner_only_where_the_difference_is_significant():
-    """Runs whose metrics are set: oko is ahead by nearly the same, or by this and that."""
+    """Runs with chosen metrics: oko leads by nearly the same in each seed, or erratically."""
 
     def compared(gaps):
         runs = []

@@ -1,4 +1,4 @@
-"""The command of a report performs the same comparison again."""
+"""The command in a report repeats the comparison."""
 
 import json
 import shlex
@@ -15,7 +15,7 @@ from oddkout.report.invocation import reproducing_command
 
 
 def arguments_of(command):
-    """The words that a shell makes of a command, after the name of the program."""
+    """The arguments of a command, split as a shell does."""
     return shlex.split(command.replace("\\\n", ""))[1:]
 
 

@@ -1,4 +1,4 @@
-"""Predictions of several seeds as one, with the intervals of one seed."""
+"""Pooled predictions of several seeds, with the intervals of one seed."""
 
 import statistics
 

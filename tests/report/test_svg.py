@@ -1,4 +1,4 @@
-"""Figures inside of the page."""
+"""Figures as inline SVG."""
 
 from matplotlib.figure import Figure
 

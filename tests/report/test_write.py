@@ -1,4 +1,4 @@
-"""The page and its files hold what the runs hold, nothing half-written."""
+"""The report files hold the numbers of the runs."""
 
 import json
 import re

@@ -1,1 +1,1 @@
-"""What was found, shown: figures."""
+"""Reports of comparisons and evaluations: HTML pages, tables and figures."""

@@ -1,4 +1,4 @@
-"""The figures of one evaluation, as files."""
+"""Save the figures of one evaluation as files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ from oddkout.report.figures import (
 
 
 def save_figures(evaluation: Evaluation, directory: Path) -> list[Path]:
-    """Write the figures of an evaluation as PNG into a directory, and return where they are."""
+    """Write the figures of an evaluation to a folder as PNG files; return their paths."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as missing:

@@ -1,6 +1,6 @@
-"""Figures: each function takes finished numbers and an ``ax``, draws, and returns the ``ax``.
+"""Figures: each function draws finished numbers on an ``ax`` and returns the ``ax``.
 
-Draw inside ``with style():``, the one style of all figures.
+Draw inside ``with style():``, which sets the style of all figures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from oddkout.metrics.reliability import ReliabilityCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-else:  # matplotlib is imported by those who draw
+else:  # matplotlib is imported only by callers that draw
     Axes: TypeAlias = Any
 
 _REFERENCE: dict[str, Any] = {
@@ -27,24 +27,24 @@ _REFERENCE: dict[str, Any] = {
     "zorder": 1,
 }
 
-# Numbers as people have them: lists, arrays or tensors.
+# Lists, arrays or tensors of numbers.
 Numbers: TypeAlias = Any
 
 
 def style() -> AbstractContextManager[None]:
-    """The style of all figures, for a ``with`` block; nothing global is changed."""
+    """The style of all figures, for a ``with`` block. Changes no global settings."""
     import matplotlib as mpl
 
     return mpl.rc_context(fname=Path(__file__).with_name("oddkout.mplstyle"))
 
 
 def draw_reliability(curve: ReliabilityCurve, ax: Axes, *, label: str = "model") -> Axes:
-    """Accuracy against confidence, with what chance alone does to a calibrated model.
+    """Reliability diagram: accuracy against confidence, with the band of a calibrated model.
 
-    Points have their exact intervals; the band holds 95 % of what a calibrated model shows in each
-    bin; bars at the foot are the shares of the examples, the number of which is in the legend.
+    Points have exact 95 % intervals. The band contains 95 % of the points of a calibrated model.
+    Bars at the bottom show the share of the examples in each bin.
     """
-    # One band a bin, with gaps where bins are empty.
+    # One band for each bin, with gaps at empty bins.
     span = np.stack([curve.low_edge, curve.high_edge, curve.high_edge], axis=1)
     band = np.stack([curve.null_low, curve.null_high])[:, :, None].repeat(3, axis=2)
     band[:, :, 2] = np.nan
@@ -60,9 +60,9 @@ def draw_reliability(curve: ReliabilityCurve, ax: Axes, *, label: str = "model")
         linewidth=0, zorder=1, label=f"{curve.count.sum():,.0f} examples",
     )  # fmt: skip
     gaps = [curve.accuracy - curve.accuracy_low, curve.accuracy_high - curve.accuracy]
-    shown = f"{label}, ECE {curve.error:.3f}"
+    text = f"{label}, ECE {curve.error:.3f}"
     ax.errorbar(
-        curve.confidence, curve.accuracy, gaps, linewidth=1, elinewidth=0.8, label=shown, zorder=3
+        curve.confidence, curve.accuracy, gaps, linewidth=1, elinewidth=0.8, label=text, zorder=3
     )
     left = 0.0 if curve.low_edge[0] < 0.45 else 0.45
     ax.set(xlabel="confidence", ylabel="accuracy", xlim=(left, 1.02), ylim=(0, 1.02))
@@ -73,14 +73,13 @@ def draw_reliability(curve: ReliabilityCurve, ax: Axes, *, label: str = "model")
 def draw_mean_reliability(
     models: Mapping[str, Sequence[ReliabilityCurve]], ax: Axes, *, bins: int = 10
 ) -> Axes:
-    """Accuracy against confidence of several models, averaged over their runs.
+    """Accuracy against confidence of several models, averaged over runs (figures 3 and 7).
 
-    Each bin averages the runs that have examples in it, with the standard error over runs; the
-    diagonal is perfect calibration (figures 3 and 7 of the paper).
+    Each bin averages the runs that have examples in it, with their standard error. The diagonal is
+    perfect calibration.
 
     Args:
-        models: The curves of the runs of each model, by name; equal-width bins.
-        ax: Where to draw.
+        models: For each model, the curves of its runs, with bins of equal width.
         bins: Number of bins of these curves.
     """
     ax.plot([0, 1], [0, 1], **_REFERENCE)
@@ -89,10 +88,10 @@ def draw_mean_reliability(
         for run, curve in enumerate(curves):
             row = np.rint(curve.high_edge * bins).astype(int) - 1
             table[:, run, row] = curve.confidence, curve.accuracy
-        held = (~np.isnan(table[0])).any(axis=0)
-        confidence, accuracy = np.nanmean(table[:, :, held], axis=1)
-        count = (~np.isnan(table[1][:, held])).sum(axis=0)
-        spread = np.nanstd(table[1][:, held], axis=0) / np.sqrt(np.maximum(count - 1, 1))
+        has_examples = (~np.isnan(table[0])).any(axis=0)
+        confidence, accuracy = np.nanmean(table[:, :, has_examples], axis=1)
+        count = (~np.isnan(table[1][:, has_examples])).sum(axis=0)
+        spread = np.nanstd(table[1][:, has_examples], axis=0) / np.sqrt(np.maximum(count - 1, 1))
         error = np.mean([curve.error for curve in curves])
         ax.errorbar(confidence, accuracy, spread, elinewidth=0.7, label=f"{name}, ECE {error:.3f}")
     ax.set(xlabel="confidence", ylabel="accuracy", xlim=(0, 1.02), ylim=(0, 1.02))
@@ -104,18 +103,17 @@ def draw_entropies(entropy: Numbers, hits: Numbers, ax: Axes, *, classes: int) -
     """Distribution of the entropy of right and of wrong predictions (figures 4, 8 and 9).
 
     Args:
-        entropy: Entropy of every prediction.
-        hits: Whether it is right.
-        ax: Where to draw.
-        classes: Number of classes, the logarithm of which is the highest entropy.
+        entropy: Entropy of each prediction.
+        hits: Whether each prediction is right.
+        classes: Number of classes; its logarithm is the highest entropy.
     """
     entropy, hits = np.asarray(entropy, float), np.asarray(hits).astype(bool)
     edges = np.linspace(0, np.log(classes), 26).tolist()
     for name, chosen in (("right", hits), ("wrong", ~hits)):
         values = entropy[chosen]
         weights = np.full(len(values), 1 / max(len(values), 1))
-        shown = f"{name}, {len(values):,}"
-        ax.hist(values, edges, weights=weights, alpha=0.55, label=shown, histtype="stepfilled")
+        text = f"{name}, {len(values):,}"
+        ax.hist(values, edges, weights=weights, alpha=0.55, label=text, histtype="stepfilled")
     ax.axvline(np.log(classes), **_REFERENCE)
     ax.annotate(
         f"log {classes}", (np.log(classes), 1), xytext=(-2, -2), textcoords="offset points",
@@ -135,9 +133,8 @@ def draw_by_training_size(
 
     Args:
         sizes: Numbers of training examples.
-        methods: For each method its values, of shape (runs, sizes).
-        ax: Where to draw.
-        name: What the metric is called.
+        methods: For each method, its values of shape (runs, sizes).
+        name: Name of the metric.
     """
     from scipy.stats import t
 
@@ -146,16 +143,16 @@ def draw_by_training_size(
     for number, (method, values) in enumerate(methods.items()):
         table = np.atleast_2d(np.asarray(values, float))
         mean = table.mean(axis=0)
-        # A single size has no width for a band: methods stand side by side, with bars.
-        places = sizes * 1.04 ** (number - (len(methods) - 1) / 2) if is_single else sizes
-        line = ax.plot(places, mean, label=method)[0]
+        # A single size leaves no room for bands: draw the methods side by side, with bars.
+        positions = sizes * 1.04 ** (number - (len(methods) - 1) / 2) if is_single else sizes
+        line = ax.plot(positions, mean, label=method)[0]
         if (runs := len(table)) > 1:
             half = t.ppf(0.975, runs - 1) * table.std(axis=0, ddof=1) / np.sqrt(runs)
             limits = mean - half, mean + half
             if is_single:
-                ax.vlines(places, *limits, color=line.get_color(), linewidth=1)
+                ax.vlines(positions, *limits, color=line.get_color(), linewidth=1)
             else:
-                ax.fill_between(places, *limits, color=line.get_color(), alpha=0.18, linewidth=0)
+                ax.fill_between(positions, *limits, color=line.get_color(), alpha=0.18, linewidth=0)
     ax.set(xlabel="training examples", ylabel=name, xscale="log")
     ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes], rotation=45, ha="right")
     ax.minorticks_off()
@@ -164,12 +161,12 @@ def draw_by_training_size(
 
 
 def draw_ece_against_error(methods: Mapping[str, tuple[Numbers, Numbers]], ax: Axes) -> Axes:
-    """Calibration error against classification error, one point a run (figure 1B).
+    """Calibration error against classification error, one point per run (figure 1B).
+
+    Lines are linear regressions.
 
     Args:
-        methods: For each method the classification errors and the calibration errors of its runs;
-            the line is their linear regression.
-        ax: Where to draw.
+        methods: For each method, the classification errors and the calibration errors of its runs.
     """
     for method, (errors, calibration_errors) in methods.items():
         x, y = np.asarray(errors, float), np.asarray(calibration_errors, float)
@@ -187,13 +184,12 @@ def draw_ece_against_error(methods: Mapping[str, tuple[Numbers, Numbers]], ax: A
 def draw_cross_entropy_against_entropy(
     methods: Mapping[str, tuple[Numbers, Numbers]], ax: Axes
 ) -> Axes:
-    """Mean cross-entropy against mean entropy, one point a setting (figure 5).
+    """Mean cross-entropy against mean entropy, one point per setting (figure 5).
 
-    On the diagonal a model is as wrong as it says; above it, it is overconfident.
+    Points above the diagonal are overconfident.
 
     Args:
-        methods: For each method the mean entropies and the mean cross-entropies of its runs.
-        ax: Where to draw.
+        methods: For each method, the mean entropies and the mean cross-entropies of its runs.
     """
     highest = 0.0
     for method, (entropy, cross_entropy) in methods.items():
@@ -208,7 +204,7 @@ def draw_cross_entropy_against_entropy(
 
 
 def draw_risk_coverage(models: Mapping[str, RiskCoverage], ax: Axes) -> Axes:
-    """Share of wrong predictions among the most confident ones, model by model."""
+    """Share of wrong predictions among the most confident predictions, for each model."""
     for name, curve in models.items():
         coverage, risk = curve.coverage.numpy(), curve.risk.numpy()
         ax.plot(coverage, risk, marker="", label=f"{name}, area {curve.area.item():.2g}")
@@ -219,29 +215,29 @@ def draw_risk_coverage(models: Mapping[str, RiskCoverage], ax: Axes) -> Axes:
 
 
 def draw_class_calibration(classes: Sequence[ClassResult], ax: Axes) -> Axes:
-    """Of the examples called by a class's name: mean confidence and share that is right.
+    """For the predictions of each class: mean confidence and share of right ones.
 
-    The share has its exact interval; a calibrated class has its confidence inside. Of more than 20
-    classes those furthest off are shown.
+    The share has an exact 95 % interval, which contains the confidence of a calibrated class. Of
+    more than 20 classes, those with the largest gaps are drawn.
     """
-    called = [result for result in classes if result.predicted > 0]
-    gap = np.array([abs(result.confidence - result.precision.value) for result in called])
-    kept = np.sort(np.argsort(-gap, kind="stable")[:20])
-    shown = [called[row] for row in kept]
-    place = np.arange(len(shown))
-    share = np.array([result.precision.value for result in shown])
+    predicted = [result for result in classes if result.predicted > 0]
+    gap = np.array([abs(result.confidence - result.precision.value) for result in predicted])
+    largest = np.sort(np.argsort(-gap, kind="stable")[:20])
+    drawn = [predicted[row] for row in largest]
+    positions = np.arange(len(drawn))
+    share = np.array([result.precision.value for result in drawn])
     limits = [
-        [result.precision.value - result.precision.low for result in shown],
-        [result.precision.high - result.precision.value for result in shown],
+        [result.precision.value - result.precision.low for result in drawn],
+        [result.precision.high - result.precision.value for result in drawn],
     ]
-    ax.errorbar(place, share, limits, linestyle="", elinewidth=0.9, label="share right, 95 %")
-    confidence = [result.confidence for result in shown]
-    ax.plot(place, confidence, linestyle="", marker="_", markersize=9, markeredgewidth=1.6,
+    ax.errorbar(positions, share, limits, linestyle="", elinewidth=0.9, label="share right, 95 %")
+    confidence = [result.confidence for result in drawn]
+    ax.plot(positions, confidence, linestyle="", marker="_", markersize=9, markeredgewidth=1.6,
             label="mean confidence")  # fmt: skip
-    names = [_shortened(result.name) for result in shown]
+    names = [_shortened(result.name) for result in drawn]
     is_crowded = sum(map(len, names)) > 24
     ax.set_xticks(
-        place, names, rotation=60 if is_crowded else 0, ha="right" if is_crowded else "center"
+        positions, names, rotation=60 if is_crowded else 0, ha="right" if is_crowded else "center"
     )
     ax.set(xlabel="predicted class", ylabel="share", ylim=(0, 1.22), yticks=np.arange(0, 1.1, 0.2))
     ax.legend(loc="upper center", ncols=2)
@@ -249,11 +245,10 @@ def draw_class_calibration(classes: Sequence[ClassResult], ax: Axes) -> Axes:
 
 
 def draw_learning_curves(logs: Sequence[Sequence[Mapping[str, Any]]], ax: Axes) -> Axes:
-    """Training loss against updates: a thin line a run, a thick one for their mean.
+    """Training loss against updates: a thin line for each run, a thick line for their mean.
 
     Args:
-        logs: The logs of the runs of one method, see ``training.train``.
-        ax: Where to draw.
+        logs: The logs of the runs of one method, see ``Trained``.
     """
     curves: dict[int, list[float]] = {}
     for log in logs:
@@ -269,5 +264,5 @@ def draw_learning_curves(logs: Sequence[Sequence[Mapping[str, Any]]], ax: Axes) 
 
 
 def _shortened(name: str) -> str:
-    """A name that fits under a tick, and in which a dollar is a dollar, not mathematics."""
+    """The name, short enough for a tick label, with dollars escaped (no mathematics)."""
     return (name if len(name) <= 12 else f"{name[:11]}…").replace("$", r"\$")

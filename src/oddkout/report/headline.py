@@ -1,28 +1,35 @@
-"""The result of a comparison in one sentence that claims no more than the runs allow."""
+"""The result of a comparison in one sentence, which claims no more than the runs support."""
 
 from oddkout.comparing.comparison import Comparison
 
 
 def headline(comparison: Comparison) -> str:
-    """Which method is best, or that the runs do not show it."""
+    """The best method, or that no difference is significant."""
     if not comparison.methods:
         return "Every method failed"
     if len(comparison.methods) == 1:
-        return f"Only {comparison.methods[0]} took part: there is nothing to compare it with"
-    accurate, likely = (comparison.best(metric, is_tempered=True) for metric in ("accuracy", "nll"))
+        return f"{comparison.methods[0]} is the only method: there is nothing to compare it with"
+    by_accuracy, by_nll = (
+        comparison.best(metric, is_tempered=True) for metric in ("accuracy", "nll")
+    )
     if comparison.seeds < 2:
-        return f"{accurate} leads in accuracy; one seed cannot show a significant difference"
-    is_accurate, is_likely = (
+        return f"{by_accuracy} leads in accuracy; one seed cannot show a significant difference"
+    is_most_accurate, has_best_nll = (
         len(comparison.tied(metric, is_tempered=True)) == 1 for metric in ("accuracy", "nll")
     )
-    if is_accurate and is_likely:
-        if accurate == likely:
-            return f"{accurate} is the most accurate method and has the best probabilities"
-        return f"{accurate} is the most accurate method, {likely} has the best probabilities"
-    if is_accurate:
-        return f"{accurate} is the most accurate method; no method has the best probabilities"
-    if is_likely:
-        return f"{likely} has the best probabilities; no method is the most accurate"
-    if accurate == likely:
-        return f"{accurate} leads, but its lead over the next best is within chance"
-    return f"{accurate} leads in accuracy, {likely} in probabilities; both leads are within chance"
+    if is_most_accurate and has_best_nll:
+        if by_accuracy == by_nll:
+            return f"{by_accuracy} is the most accurate method and has the best probabilities"
+        return f"{by_accuracy} is the most accurate method, {by_nll} has the best probabilities"
+    if is_most_accurate:
+        return (
+            f"{by_accuracy} is the most accurate method; the best probabilities are a tie within "
+            "chance"
+        )
+    if has_best_nll:
+        return f"{by_nll} has the best probabilities; the best accuracy is a tie within chance"
+    if by_accuracy == by_nll:
+        return f"{by_accuracy} leads, but its lead over the next best is within chance"
+    return (
+        f"{by_accuracy} leads in accuracy, {by_nll} in probabilities; both leads are within chance"
+    )

@@ -1,4 +1,4 @@
-"""One self-contained HTML file for a comparison."""
+"""Render the report of a comparison as one self-contained HTML file."""
 
 import base64
 import hashlib
@@ -48,7 +48,7 @@ def report_html(page: Page) -> str:
 def _bar(
     interval: Interval, span: tuple[float, float], null: float | None = None
 ) -> dict[str, Any]:
-    """Positions of an interval, its mean, 0 and a null level on a scale from 0 to 100."""
+    """Positions of the interval, its mean, 0 and the null level in a bar, in percent."""
     low, high = span
 
     def position(value: float) -> float:

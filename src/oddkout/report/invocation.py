@@ -1,4 +1,4 @@
-"""The command that performs a comparison again."""
+"""The command that repeats a comparison."""
 
 import shlex
 from dataclasses import fields
@@ -15,10 +15,9 @@ _RECIPE = ("model", "updates", "examples", "dropout")
 
 
 def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
-    """The command that performs a comparison; the call in Python where no command can.
+    """The command that repeats a comparison; Python code if options do not suffice.
 
     Args:
-        comparison: The comparison.
         out: Folder of the runs.
     """
     config = comparison.setting
@@ -58,5 +57,5 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
 
 
 def _as_option(value: Any) -> str:
-    """A value as the command line takes it."""
+    """A value as typed on the command line."""
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,4 +1,4 @@
-"""Everything that the page of a report shows."""
+"""The content of the report page."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ _QUESTIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """The page of one comparison.
+    """The report page of a comparison.
 
     Attributes:
-        comparison: The comparison; the runs have their predictions.
-        command: The command that performs it again.
-        diagnosis: What ``doctor`` says about the data, or why it could not read them.
+        comparison: The comparison, with the predictions of its runs.
+        command: The command that repeats it.
+        diagnosis: The findings of ``doctor``, or why it could not read the data.
     """
 
     comparison: Comparison
@@ -44,27 +44,27 @@ class Page:
 
     @property
     def title(self) -> str:
-        """What the setting is called."""
+        """Title of the setting."""
         return self.comparison.title
 
     @property
     def headline(self) -> str:
-        """The answer in one sentence."""
+        """The result in one sentence."""
         return headline(self.comparison)
 
     @cached_property
     def pictures(self) -> dict[str, list[Picture]]:
-        """Its pictures by kind."""
+        """The pictures by kind."""
         return pictures(self.comparison)
 
     @cached_property
     def tables(self) -> list[tuple[bool, list[Row]]]:
-        """Its rows, calibrated and as trained."""
+        """The rows of the tables: calibrated (True) and as trained (False)."""
         return [(kind, table_rows(self.comparison, is_tempered=kind)) for kind in KINDS]
 
     @cached_property
     def spans(self) -> dict[str, tuple[float, float]]:
-        """The range that the bars of each metric share, as trained and tempered."""
+        """The common range of the bars of each metric, in both tables."""
         spans = {}
         for column, metric in enumerate(COMPARED):
             cells = [row.cells[column] for _, rows in self.tables for row in rows]
@@ -76,14 +76,14 @@ class Page:
 
     @cached_property
     def answers(self) -> list[dict[str, Any]]:
-        """What is best at what, and by how much: paired differences from the best."""
+        """The best method for each question, and the paired differences of the others to it."""
         if not self.comparison.methods:
             return []
         return [_answer(self.comparison, *question) for question in _QUESTIONS]
 
     @property
     def first(self) -> Run | None:
-        """The first run that ended well, for what all of them share."""
+        """The first successful run, for what all runs share."""
         return next((run for run in self.comparison.runs if not run.has_failed), None)
 
     @cached_property
@@ -93,7 +93,7 @@ class Page:
 
     @cached_property
     def class_counts(self) -> list[tuple[str, str, int]]:
-        """Training examples, over seeds, and test examples of every class."""
+        """Name, number of training examples (a range over seeds) and of test examples."""
         if self.first is None or self.first.labels is None:
             return []
         by_seed = {
@@ -110,7 +110,7 @@ class Page:
 
     @cached_property
     def all_runs(self) -> list[Run]:
-        """All runs of the comparison, including those that tuned, by method and seed."""
+        """All runs, including tuning runs, sorted by method, seed and learning rate."""
         runs = {run.config: run for run in (*self.comparison.tuning, *self.comparison.runs)}
         order = list(METHODS)
         return sorted(
@@ -122,17 +122,17 @@ class Page:
 
     @cached_property
     def shared_config(self) -> dict[str, str]:
-        """What all configs agree in."""
+        """The fields that are equal in all configs."""
         return {name: _as_text(values[0]) for name, values in self._values.items() if _same(values)}
 
     @cached_property
     def own_fields(self) -> list[str]:
-        """What configs differ in."""
+        """Names of the fields in which configs differ."""
         return [name for name, values in self._values.items() if not _same(values)]
 
     @cached_property
     def versions(self) -> list[tuple[str, int]]:
-        """What runs were made with, and how many of them were."""
+        """The software versions, each with the number of its runs."""
         counts = Counter(
             ", ".join(f"{name} {value}" for name, value in run.versions.items())
             for run in self.all_runs
@@ -144,13 +144,13 @@ class Page:
         return _as_text(getattr(run.config, name))
 
     def use(self, run: Run) -> str:
-        """What a run was for."""
+        """The purpose of a run: compared, or to choose the learning rate."""
         is_compared = run.config in {other.config for other in self.comparison.runs}
         return "compared" if is_compared else "learning rate"
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know."""
+        """The notes of all runs, without duplicates."""
         return list(dict.fromkeys(note for run in self.comparison.runs for note in run.notes))
 
     @cached_property
@@ -160,10 +160,10 @@ class Page:
 
 
 def diagnosed(comparison: Comparison) -> Diagnosis | str:
-    """What ``doctor`` says about the data of the first seed, or why it cannot read them."""
+    """The findings of ``doctor`` for the first seed, or why it cannot read the data."""
     config = _first_config(comparison)
-    is_there = Path(config.data).exists()
-    if config.fingerprint and is_there and identified(config).fingerprint != config.fingerprint:
+    exists = Path(config.data).exists()
+    if config.fingerprint and exists and identified(config).fingerprint != config.fingerprint:
         return f"{config.data} has changed since the runs were made"
     try:
         return doctor(data_for(config))
@@ -174,7 +174,7 @@ def diagnosed(comparison: Comparison) -> Diagnosis | str:
 def _answer(
     comparison: Comparison, question: str, metric: str, is_tempered: bool
 ) -> dict[str, Any]:
-    """The best method, and how far the others are behind."""
+    """The best method for one question, and the differences of the others to it."""
     best = comparison.best(metric, is_tempered=is_tempered)
     tied = comparison.tied(metric, is_tempered=is_tempered)
     others = [
@@ -195,13 +195,13 @@ def _answer(
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
-    """The range of the values that are known."""
+    """The range of the values, ignoring NaN."""
     known = [value for value in values if value == value]
     return min(known), max(known)
 
 
 def _first_config(comparison: Comparison) -> RunConfig:
-    """The config of the first seed."""
+    """A config with the first seed."""
     return min((run.config for run in comparison.runs), key=lambda config: config.seed)
 
 

@@ -1,4 +1,4 @@
-"""The pictures of a comparison: each method's own, and one for all, as SVG for the page."""
+"""The pictures of a comparison as SVG: some for each method, one for all methods."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ from oddkout.report.svg import inline_svg, series_colour
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A picture with its numbers in a line.
+    """A picture and its caption.
 
     Attributes:
-        method: Whose it is; empty if it shows all of them.
-        is_tempered: Whether with the out-of-fold temperature; nothing if that makes no difference.
-        svg: The picture.
-        numbers: What is to be read under it.
+        method: The method; empty for a picture of all methods.
+        is_tempered: Whether the out-of-fold temperature is applied; None if it does not matter.
+        svg: The picture as SVG.
+        numbers: The caption with its main numbers.
     """
 
     method: str
@@ -48,7 +48,7 @@ def pictures(comparison: Comparison) -> dict[str, list[Picture]]:
     """All pictures of a comparison, by kind.
 
     Args:
-        comparison: The comparison; its runs have their predictions.
+        comparison: A comparison with the predictions of its runs.
     """
     drawn: dict[str, list[Picture]] = {
         "reliability": [], "entropy": [], "classes": [], "risk-coverage": [], "learning": [],
@@ -84,7 +84,7 @@ def _reliability(method: str, runs: Sequence[Run], is_tempered: bool, name: str)
     nulls = [null["mean"] for run in runs if (null := run.null("ece", is_tempered=is_tempered))]
     numbers = f"ECE {fmean(run.value('ece', is_tempered=is_tempered) for run in runs):.3f}"
     if nulls:
-        numbers += f", by chance alone {fmean(nulls):.3f}"
+        numbers += f", of a calibrated model {fmean(nulls):.3f}"
     points = "; ".join(
         f"at confidence {confidence:.2f} {accuracy:.0%} right of {count:,.0f}"
         for confidence, accuracy, count in zip(
@@ -109,16 +109,13 @@ def _entropies(method: str, runs: Sequence[Run], is_tempered: bool, name: str) -
         values.append(entropies(predictions).numpy())
         hits.append(predictions.confidence_and_hits()[1].numpy() > 0)
     entropy, is_right = np.concatenate(values), np.concatenate(hits)
-    parts = [
-        f"{kind} {entropy[chosen].mean():.2f} nats in {chosen.sum():,} predictions"
+    kinds = [
+        (kind, entropy[chosen].mean(), chosen.sum())
         for kind, chosen in (("right", is_right), ("wrong", ~is_right))
         if chosen.any()
     ]
-    means = [
-        f"{kind} {entropy[chosen].mean():.2f}"
-        for kind, chosen in (("right", is_right), ("wrong", ~is_right))
-        if chosen.any()
-    ]
+    parts = [f"{kind} {mean:.2f} nats in {count:,} predictions" for kind, mean, count in kinds]
+    means = [f"{kind} {mean:.2f}" for kind, mean, _ in kinds]
     return _drawn(
         lambda ax: draw_entropies(entropy, is_right, ax, classes=len(runs[0].classes)),
         method=method,
@@ -134,13 +131,12 @@ def _entropies(method: str, runs: Sequence[Run], is_tempered: bool, name: str) -
 def _classes(method: str, runs: Sequence[Run], is_tempered: bool, name: str) -> Picture:
     results, has_rare = pooled_classes(runs, is_tempered=is_tempered)
     which = "the rare classes" if has_rare else "all classes"
-    called = [result for result in results if result.predicted]
+    predicted = [result for result in results if result.predicted]
     points = "; ".join(
-        f"{result.name}: says {result.confidence:.0%}, right {result.precision.value:.0%} "
-        f"({result.precision.low:.0%} to {result.precision.high:.0%}), finds "
-        f"{result.accuracy.value:.0%} of its examples"
-        for result in results
-        if result.predicted
+        f"{result.name}: confidence {result.confidence:.0%}, right {result.precision.value:.0%} "
+        f"({result.precision.low:.0%} to {result.precision.high:.0%}), recall "
+        f"{result.accuracy.value:.0%}"
+        for result in predicted
     )
     return _drawn(
         lambda ax: draw_class_calibration(results, ax),
@@ -148,21 +144,21 @@ def _classes(method: str, runs: Sequence[Run], is_tempered: bool, name: str) -> 
         is_tempered=is_tempered,
         name=name,
         title=f"Calibration of {method} in {which}",
-        numbers=_class_numbers(results, called),
-        description=points or "no example is called by the name of one of them",
+        numbers=_class_numbers(results, predicted),
+        description=points or "none of them is ever predicted",
         height=0.86,
     )
 
 
-def _class_numbers(results: Sequence[ClassResult], called: Sequence[ClassResult]) -> str:
-    """How often classes are found, and how often their names are right, in the mean."""
+def _class_numbers(results: Sequence[ClassResult], predicted: Sequence[ClassResult]) -> str:
+    """Mean recall, confidence and precision of the classes."""
     tested = [result.accuracy.value for result in results if result.examples]
-    recall = f"finds {fmean(tested):.0%} of their examples" if tested else "no test examples"
-    if not called:
-        return f"{recall}; never predicts any of them"
-    says = fmean(result.confidence for result in called)
-    right = fmean(result.precision.value for result in called)
-    return f"{recall}; says {says:.0%}, is right in {right:.0%}"
+    recall = f"mean recall {fmean(tested):.0%}" if tested else "no test examples"
+    if not predicted:
+        return f"{recall}; never predicted"
+    confidence = fmean(result.confidence for result in predicted)
+    precision = fmean(result.precision.value for result in predicted)
+    return f"{recall}; confidence {confidence:.0%}, right {precision:.0%}"
 
 
 def _risk_coverage(comparison: Comparison, is_tempered: bool, name: str) -> Picture:
@@ -187,7 +183,8 @@ def _risk_coverage(comparison: Comparison, is_tempered: bool, name: str) -> Pict
             line.set_gid(f"series-{number}")
 
     points = "; ".join(
-        f"{method}: {curve.risk[-1]:.1%} wrong of all, {curve.risk[49]:.1%} of the surer half, "
+        f"{method}: {curve.risk[-1]:.1%} wrong of all, {curve.risk[49]:.1%} of the most confident "
+        "half, "
         f"area {curve.area:.3g}"
         for method, curve in curves.items()
     )
@@ -204,7 +201,7 @@ def _risk_coverage(comparison: Comparison, is_tempered: bool, name: str) -> Pict
 
 
 def _learning(method: str, logs: Sequence[Any], name: str) -> Picture:
-    first, last = (fmean(log[place]["loss"] for log in logs) for place in (0, -1))
+    first, last = (fmean(log[row]["loss"] for log in logs) for row in (0, -1))
     return _drawn(
         lambda ax: draw_learning_curves(logs, ax),
         method=method,
@@ -229,9 +226,9 @@ def _drawn(
     size: tuple[float, float] = (2.75, 2.3),
     height: float | None = None,
 ) -> Picture:
-    """Draw a picture without a legend, which the page has once for all of a kind.
+    """Draw a picture without a legend: the page has one legend for all pictures of a kind.
 
-    ``height`` is what remains of the height when there is no room for a legend.
+    ``height`` is the share of the vertical axis that remains without the room for the legend.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure

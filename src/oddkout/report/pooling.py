@@ -1,7 +1,7 @@
-"""The predictions of several seeds as one, with intervals that claim no more than one seed's.
+"""Pool the predictions of several seeds, with intervals as wide as those of one seed.
 
-Seeds are usually tested on the same examples, so that their predictions are not independent:
-points pool all of them, but intervals and bands are those of the number of examples of one seed.
+Seeds usually share their test examples, so their predictions are not independent. Points pool all
+seeds, but intervals and bands use the number of examples of one seed.
 """
 
 from collections.abc import Sequence
@@ -18,21 +18,21 @@ from oddkout.metrics.reliability import ReliabilityCurve
 
 
 def pooled_reliability(curves: Sequence[ReliabilityCurve]) -> ReliabilityCurve:
-    """One reliability curve of several, with the mean of their errors.
+    """The pooled reliability curve of several seeds, with the mean of their errors.
 
     Args:
-        curves: The curves of the seeds, all with the same bins of equal width.
+        curves: One curve per seed, all with the same bins of equal width.
     """
     edges = sorted({float(edge) for curve in curves for edge in curve.high_edge})
-    place = {edge: number for number, edge in enumerate(edges)}
+    position = {edge: number for number, edge in enumerate(edges)}
     low_edge = np.zeros(len(edges))
     count, confidence, right = np.zeros((3, len(edges)))
     for curve in curves:
-        own = [place[float(edge)] for edge in curve.high_edge]
-        low_edge[own] = curve.low_edge
-        count[own] += curve.count
-        confidence[own] += curve.count * curve.confidence
-        right[own] += curve.count * curve.accuracy
+        bins = [position[float(edge)] for edge in curve.high_edge]
+        low_edge[bins] = curve.low_edge
+        count[bins] += curve.count
+        confidence[bins] += curve.count * curve.confidence
+        right[bins] += curve.count * curve.accuracy
     confidence, accuracy = confidence / count, right / count
     trials = count / len(curves)
     accuracy_low, accuracy_high = clopper_pearson(accuracy * trials, trials)
@@ -52,10 +52,10 @@ def pooled_reliability(curves: Sequence[ReliabilityCurve]) -> ReliabilityCurve:
 
 
 def mean_risk_coverage(curves: Sequence[RiskCoverage], *, points: int = 100) -> RiskCoverage:
-    """The mean risk of several curves at the same coverages.
+    """The mean risk of several seeds at the same coverages.
 
     Args:
-        curves: The curves of the seeds.
+        curves: One curve per seed.
         points: Number of coverages, evenly spaced up to 1.
     """
     coverage = np.arange(1, points + 1) / points
@@ -65,10 +65,9 @@ def mean_risk_coverage(curves: Sequence[RiskCoverage], *, points: int = 100) -> 
 
 
 def rare_classes(run: Run) -> list[int]:
-    """The third of the classes with fewest training examples; none where all have about as many.
+    """The third of the classes with the fewest training examples; empty if sizes are similar.
 
-    Args:
-        run: A run that ended well.
+    Sizes are similar if the largest class has at most twice the examples of the smallest.
     """
     counts = np.array(run.train_counts)
     if counts.max() <= 2 * counts.min():
@@ -78,25 +77,25 @@ def rare_classes(run: Run) -> list[int]:
 
 
 def pooled_classes(runs: Sequence[Run], *, is_tempered: bool) -> tuple[list[ClassResult], bool]:
-    """Results of the rare classes, each over the seeds in which it is rare; whether there are any.
+    """Results of the rare classes, and whether there are any; else the results of all classes.
 
-    Where no class is rare, the results of all of them.
+    Each rare class is pooled over the seeds in which it is rare.
 
     Args:
         runs: The runs of one method, with predictions.
-        is_tempered: Whether with the out-of-fold temperature.
+        is_tempered: Whether the out-of-fold temperature is applied.
     """
     rare = [rare_classes(run) for run in runs]
     has_rare = any(rare)
     names = runs[0].classes
-    # Examples, those found, calls, right calls and confidence of calls; and how many seeds.
+    # Rows: examples, right ones, predictions, right ones and their confidence; and number of seeds.
     sums, seeds = np.zeros((5, len(names))), np.zeros(len(names))
     for run, chosen in zip(runs, rare, strict=True):
         predictions = read(logits=run.test_logits(is_tempered=is_tempered), labels=run.labels)
         confidence, predicted = (part.numpy() for part in predictions.top())
         labels = predictions.true_classes.numpy()
         hits = predicted == labels
-        own = np.stack(
+        counts = np.stack(
             [
                 np.bincount(by, weights, minlength=len(names))
                 for by, weights in (
@@ -109,23 +108,23 @@ def pooled_classes(runs: Sequence[Run], *, is_tempered: bool) -> tuple[list[Clas
             ]
         )
         kept = chosen if has_rare else list(range(len(names)))
-        sums[:, kept] += own[:, kept]
+        sums[:, kept] += counts[:, kept]
         seeds[kept] += 1
     return [
         ClassResult(
-            name=names[place],
-            examples=round(sums[0, place] / seeds[place]),
-            accuracy=_share(sums[1, place], sums[0, place], seeds[place]),
-            predicted=int(np.ceil(sums[2, place] / seeds[place])),
-            precision=_share(sums[3, place], sums[2, place], seeds[place]),
-            confidence=float(sums[4, place] / sums[2, place]) if sums[2, place] else float("nan"),
+            name=names[c],
+            examples=round(sums[0, c] / seeds[c]),
+            accuracy=_share(sums[1, c], sums[0, c], seeds[c]),
+            predicted=int(np.ceil(sums[2, c] / seeds[c])),
+            precision=_share(sums[3, c], sums[2, c], seeds[c]),
+            confidence=float(sums[4, c] / sums[2, c]) if sums[2, c] else float("nan"),
         )
-        for place in np.flatnonzero(seeds)
+        for c in np.flatnonzero(seeds)
     ], has_rare
 
 
 def _share(successes: float, trials: float, seeds: float) -> Measured:
-    """A share over seeds with the interval of one seed's number of examples."""
+    """A share pooled over seeds, with an interval for the number of trials of one seed."""
     low, high = clopper_pearson(successes / seeds, trials / seeds)
     share = successes / trials if trials else float("nan")
     return Measured(float(share), min(float(low), share), max(float(high), share))

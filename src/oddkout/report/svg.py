@@ -1,6 +1,6 @@
-"""Figures as SVG inside a page: small, in the page's colours, with words for those who cannot see.
+"""Figures as inline SVG: small, with a text alternative, and in the colours of the page.
 
-Colours become CSS variables, so that a figure follows the page from light to dark.
+Colours become CSS variables, so that figures follow the light or dark theme of the page.
 """
 
 import re
@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-else:  # matplotlib is imported by those who draw
+else:  # matplotlib is imported only by callers that draw
     Figure: TypeAlias = Any
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 
-# What figures are drawn in, and the variable of the page that takes its place.
+# Colours in figures, and the CSS variables that replace them.
 _VARIABLES = {
     "#000000": "currentColor",
     "#ffffff": "var(--paper)",
@@ -30,11 +30,7 @@ _VARIABLES = {
 
 
 def series_colour(number: int) -> str:
-    """The colour to draw a series in that the page shows as ``--series-<number>``.
-
-    Args:
-        number: Number of the series, from 0.
-    """
+    """The placeholder colour of a series, numbered from 0; becomes ``--series-<number>``."""
     return f"#0000{number + 1:02x}"
 
 
@@ -42,14 +38,14 @@ def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> st
     """A figure as an SVG element with a text alternative.
 
     Args:
-        figure: The figure; what has a ``gid`` of ``series-<number>`` gets it as ``data-series``.
-        name: A name that no other figure of the page has, for the ids inside.
-        title: What is shown, in a few words.
-        description: The numbers that are shown, in words.
+        figure: The figure. A ``gid`` of ``series-<number>`` becomes the attribute ``data-series``.
+        name: A unique name on the page, prefix of the ids in the figure.
+        title: The subject of the figure, in a few words.
+        description: The numbers of the figure, in words.
     """
     stream = StringIO()
     with warnings.catch_warnings():
-        # A name in a script that matplotlib's font lacks: the page's own font has it.
+        # Characters that the font of matplotlib lacks are shown in the font of the page.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(stream, format="svg", transparent=True, metadata=nothing)
@@ -61,18 +57,18 @@ def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> st
     for attribute in ("version", "width", "height"):
         root.attrib.pop(attribute, None)
     root.attrib |= {"role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
-    for place, (tag, text) in enumerate((("title", title), ("desc", description))):
+    for position, (tag, text) in enumerate((("title", title), ("desc", description))):
         element = ElementTree.Element(tag, {"id": f"{name}-{tag}"})
         element.text = text
-        root.insert(place, element)
+        root.insert(position, element)
     text = ElementTree.tostring(root, encoding="unicode")
     return text.replace("\n", " ")
 
 
 def _adapt(part: ElementTree.Element, name: str) -> None:
-    """Plain names, ids of this figure alone, short numbers, and the colours of the page."""
+    """Use plain tag names, unique ids, short numbers and the colours of the page."""
     part.tag = part.tag.removeprefix(f"{{{_SVG}}}")
-    if part.tag not in ("text", "tspan"):  # whose blanks are of no use
+    if part.tag not in ("text", "tspan"):  # whitespace elsewhere is not needed
         part.text = part.tail = None
     for key, value in list(part.attrib.items()):
         del part.attrib[key]
@@ -80,7 +76,7 @@ def _adapt(part: ElementTree.Element, name: str) -> None:
         if key == "id":
             if value.startswith("series-"):
                 part.attrib["data-series"] = value.removeprefix("series-")
-            elif part.tag in ("path", "clipPath"):  # others are not referred to
+            elif part.tag in ("path", "clipPath"):  # other ids are not referenced
                 part.attrib["id"] = f"{name}-{value}"
             continue
         if key == "href":
@@ -88,13 +84,13 @@ def _adapt(part: ElementTree.Element, name: str) -> None:
         elif key == "style":
             value = re.sub(r"#[0-9a-f]{6}", _variable, value)
         elif key in ("d", "transform", "x", "y", "points"):
-            value = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}", value)
+            value = re.sub(r"-?\d+\.\d+", lambda match: f"{float(match[0]):.2f}", value)
         part.attrib[key] = value.replace("url(#", f"url(#{name}-")
 
 
-def _variable(found: re.Match[str]) -> str:
-    """What the page has for a colour."""
-    colour = found[0]
+def _variable(match: re.Match[str]) -> str:
+    """The CSS variable for a colour."""
+    colour = match[0]
     if colour not in _VARIABLES and colour.startswith("#0000"):
         return f"var(--series-{int(colour[-2:], 16) - 1})"
     return _VARIABLES.get(colour, colour)

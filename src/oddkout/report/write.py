@@ -1,4 +1,4 @@
-"""The report of a comparison as files: the page, and its tables for other documents."""
+"""Write the report of a comparison: the HTML page, and its tables in other formats."""
 
 import json
 import os
@@ -13,17 +13,16 @@ from oddkout.report.page import Page, diagnosed
 
 
 def write_report(runs: str | Path, *, out: str | Path | None = None) -> dict[str, Path]:
-    """Write the report of the comparison that a folder holds.
+    """Write the report of the comparison in a folder.
 
-    Only runs that ``comparison.json`` names are shown. Each file is written under a temporary
-    name first, so that a reader sees the old file or the new one.
+    Only the runs listed in ``comparison.json`` are included. Files are replaced atomically.
 
     Args:
         runs: Folder of the comparison, see ``compare``.
-        out: Folder for the report; that of the runs if not given.
+        out: Folder for the report; by default that of the runs.
 
     Returns:
-        Paths of the page and the tables: ``html``, ``markdown``, ``latex`` and ``json``.
+        The paths of the page and the tables: ``html``, ``markdown``, ``latex`` and ``json``.
     """
     comparison = load_comparison(runs, has_predictions=True)
     page = Page(
@@ -43,13 +42,13 @@ def write_report(runs: str | Path, *, out: str | Path | None = None) -> dict[str
 
 
 def report_json(page: Page) -> dict[str, Any]:
-    """The tables as plain values, with what was compared and how it was chosen."""
+    """The tables as plain values, with setting, choices and command."""
     record = comparison_record(page.comparison)
     return record | {"command": page.command} | comparison_json(page.comparison)
 
 
 def _write(path: Path, text: str) -> Path:
-    """Write a file under a temporary name, then rename it."""
+    """Write a file atomically: under a temporary name, then rename it."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)

@@ -8,7 +8,7 @@ from oddkout.comparing.grid import jobs_of
 
 @pytest.fixture(autouse=True)
 def limit():
-    """No test waits for ever, for a cluster say."""
+    """Limit the duration of every test, e.g. if no cluster answers."""
     with within(600):
         yield
 

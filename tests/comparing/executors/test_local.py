@@ -1,4 +1,4 @@
-"""Processes of this machine: the same runs, whatever dies on the way."""
+"""The local executor: the same runs, even if a process dies."""
 
 import os
 import signal

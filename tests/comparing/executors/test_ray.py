@@ -1,4 +1,4 @@
-"""A Ray cluster: the same runs, also when a node is lost."""
+"""The Ray executor: the same runs, even if a node is lost."""
 
 import gc
 import os
@@ -23,7 +23,7 @@ from oddkout.comparing.store import RunStore
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two nodes on this machine, of one core each, apart from any other Ray."""
+    """A cluster of nodes with one core each, isolated from any other Ray."""
     pytest.importorskip("ray")
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="ok") as folder:
         patch.setenv("RAY_TMPDIR", folder)  # short: its sockets lie below

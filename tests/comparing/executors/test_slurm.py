@@ -1,4 +1,4 @@
-"""Slurm jobs by submitit: the same runs, and what died is named."""
+"""The Slurm executor: the same runs, and a reason for each that died."""
 
 import os
 import sys

@@ -74,11 +74,11 @@ class _Worker:
     def __init__(self, perform: Performer) -> None:
         # Spawn instead of fork: the threads of PyTorch do not survive a fork.
         context = mp.get_context("spawn")
-        self.end, other = context.Pipe()
-        self.process = context.Process(target=_serve, args=(other, perform), daemon=True)
+        self.end, worker_end = context.Pipe()
+        self.process = context.Process(target=_serve, args=(worker_end, perform), daemon=True)
         with _set_apart():
             self.process.start()
-        other.close()
+        worker_end.close()
         self.job: Job = ()
         self.is_dead = False
 
