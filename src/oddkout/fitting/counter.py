@@ -1,4 +1,4 @@
-"""One progress bar for the trainings of all folds and of the final network."""
+"""One progress bar for the networks of all folds and the final network."""
 
 from oddkout.fitting.training import Progress
 
@@ -7,7 +7,7 @@ class UpdateCounter:
     """Counts the updates of several networks.
 
     Args:
-        progress: Called with every row of a log, ``done`` and ``total`` added.
+        progress: Called with each row of a log, extended by ``done`` and ``total``.
         total: Number of updates of all networks.
     """
 

@@ -89,7 +89,7 @@ def fit(
 
 
 def default_population(data: Data) -> Population:
-    """Where probabilities are judged: the training frequencies, or as in the paper."""
+    """Class frequencies to evaluate for: uniform for known benchmarks, else those of training."""
     return "uniform" if data.is_benchmark else "train"
 
 
@@ -149,11 +149,10 @@ def fit_data(
 
 
 def prior_sentence(ledger: PriorLedger, population: Population) -> str:
-    """What every output says about the class frequencies that probabilities are for.
+    """A sentence for all outputs: which class frequencies the probabilities are for.
 
     Args:
-        ledger: The ledger of the classifier.
-        population: Where its probabilities are judged.
+        population: Class frequencies to evaluate for.
     """
     if population == "train":
         return "probabilities are for the class frequencies of the training data"

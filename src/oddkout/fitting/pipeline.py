@@ -168,7 +168,7 @@ def _best_out_of_fold(
     for recipe in recipes:
         try:
             logits = _predict_folds(data, recipe, method, fold_of, seed=seed, counter=counter)
-        except ValueError as error:  # a learning rate with which training diverges is no candidate
+        except ValueError as error:  # training with this learning rate diverged
             failures.append(error)
             continue
         scores = scored_folds(logits, data.y, fold_of, ledger=ledger, is_balanced=is_balanced)
