@@ -64,7 +64,7 @@ def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
     tmp_path, in_this_process, capsys
 ):
     # Long enough for the interruption to find work however fast the machine is.
-    updates = 600
+    updates = 200
     options = ["--methods", "vanilla,bb,bb+ts", "--seeds", "2", "--learning-rates", "0.1,0.2"]
     options += ["--model", "mlp", "--updates", str(updates), "--folds", "2"]
     options += ["--processes", "1", "--json", "--out", str(tmp_path / "runs")]
@@ -72,6 +72,8 @@ def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
         [sys.executable, "-m", "oddkout", "compare", *options],
         env=environment(),
         start_new_session=True,
+        # A shell in the background ignores SIGINT, and its children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
