@@ -13,8 +13,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # From the bottom up: a module imports only what stands in a row above its own.
 LAYERS = [
-    ["checks", "randomness", "version"],
-    ["sets", "models", "data", "metrics"],
+    ["checks", "draws", "randomness", "version"],
+    ["sets", "models", "data", "metrics", "workers"],
     ["samplers", "losses", "heads", "calibrators"],
     ["prior", "evaluation"],
     ["fitting"],

@@ -6,6 +6,8 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from oddkout import ClassIndex, set_sum
@@ -94,16 +96,61 @@ def test_every_pool_is_equally_likely_given_its_classes():
 
 
 def test_pools_drawn_together_are_as_likely_as_one_by_one():
-    labels = [0, 0, 0, 0, 1, 1, 1, 2]
+    labels = [0, 0, 0, 0, 1, 1, 1, 2, 2]
     members = examples_by_class(labels)
     choices = product(*(combinations(own, min(2, len(own))) for own in members.values()))
     pools = [tuple(sorted(sum(choice, ()))) for choice in choices]
-    index = ClassIndex(labels, singletons="repeat")
-    drawn = index.draw_pools(pools=4000, per_class=2, generator=generator(5))
+    index = ClassIndex(labels)
+    drawn, _ = index.draw_pools(pools=4000, examples=6, generator=generator(5))
     assert_drawn_from({pool: 1 / len(pools) for pool in pools}, drawn.sort(dim=1).values.tolist())
     one, other = drawn[:-1], drawn[1:]
     alike = (one.sort(dim=1).values == other.sort(dim=1).values).all(dim=1).double().mean().item()
     assert abs(alike - 1 / 18) < 4 * (17 / 18 / 18 / 3999) ** 0.5, "neighbours are independent"
+
+
+@given(
+    st.lists(st.integers(1, 30), min_size=2, max_size=12),
+    st.integers(2, 40),
+    st.integers(0, 99),
+)
+def test_a_pool_has_exactly_the_size_asked_for_and_is_as_balanced_as_can_be(sizes, examples, seed):
+    labels = torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes))
+    assume(examples <= len(labels) or examples < 2 * len(sizes))
+    index = ClassIndex(labels, singletons="repeat")
+    pools, slots = index.draw_pools(pools=7, examples=examples, generator=generator(seed))
+    assert pools.shape == (7, examples)
+    for pool in pools:
+        for slot in slots.unique().tolist():
+            assert labels[pool[slots == slot]].unique().numel() == 1, "a slot is one class"
+        drawn = labels[pool].bincount(minlength=len(sizes)).tolist()
+        if 2 * len(sizes) <= examples:
+            assert len(pool.unique()) == examples, "no example twice"
+            room = [own for own, size in zip(drawn, sizes, strict=True) if own < size]
+            assert max(drawn) <= min(room, default=max(drawn)) + 1, "one more at most"
+        else:
+            assert len(slots.unique()) == examples // 2
+            assert set(drawn) <= {0, 2, 3}
+
+
+def test_sets_in_a_pool_of_some_classes_are_as_likely_as_sets_of_all_data():
+    """Six classes, pools of four examples: the class of the pair is uniform, so is the odd one."""
+    labels = torch.arange(6).repeat_interleave(3)
+    index = ClassIndex(labels)
+    pools, slots = index.draw_pools(pools=6000, examples=4, generator=generator(0))
+    inside = ClassIndex(slots).draw_sets(k=1, sets=6000, generator=generator(1))
+    sets = pools.gather(1, inside)
+    pair, partner, odd = labels[sets].T
+    assert (pair == partner).all()
+    assert (sets[:, 0] != sets[:, 1]).all()
+    assert_drawn_from(
+        {(a, b): 1 / 30 for a in range(6) for b in range(6) if a != b},
+        list(zip(pair.tolist(), odd.tolist(), strict=True)),
+    )
+
+
+def test_a_pool_larger_than_the_data_is_refused():
+    with pytest.raises(ValueError, match="at most all 5 examples, got examples=6"):
+        ClassIndex([0, 0, 1, 1, 1]).draw_pools(pools=1, examples=6)
 
 
 def test_a_small_class_gives_all_it_has():
@@ -141,8 +188,8 @@ def test_labels_come_in_any_form(labels):
     class DataSet:
         targets = labels
 
-    for given in (labels, DataSet()):
-        index = ClassIndex(given)
+    for source in (labels, DataSet()):
+        index = ClassIndex(source)
         assert (index.classes.tolist(), index.counts.tolist(), len(index)) == ([3, 9], [2, 2], 4)
 
 

@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from oddkout.checks import Labels, at_least, class_labels, finite_logits, one_of
+from oddkout.draws import at, below, distinct_below, shuffled
 
 Singletons = Literal["error", "odd-only", "repeat"]
 
@@ -91,20 +92,20 @@ class ClassIndex:
                 f"a set needs a pair of one class, but each of the {len(self.classes)} classes "
                 "occurs only once; give at least one class a second example"
             )
-        pair = _at(self._pair_classes, _below(len(self._pair_classes), (sets, 1), generator))
+        pair = at(self._pair_classes, below(len(self._pair_classes), (sets, 1), generator))
         others = torch.tensor([len(self.classes) - 1]).expand(sets)
-        odd = _shuffled(_distinct_below(others, k, generator), generator)
+        odd = shuffled(distinct_below(others, k, generator), generator)
         odd += odd >= pair  # skip the pair class
         drawn = torch.cat([pair, odd], dim=1)
 
-        counts = _at(self.counts, drawn)
-        member = _below(counts, drawn.shape, generator)
+        counts = at(self.counts, drawn)
+        member = below(counts, drawn.shape, generator)
         # The partner follows 1 .. count - 1 positions after the first member, cyclically.
-        step = 1 + _below(counts[:, :1] - 1, (sets, 1), generator)
+        step = 1 + below(counts[:, :1] - 1, (sets, 1), generator)
         partner = (member[:, :1] + step) % counts[:, :1]
 
-        starts = _at(self._starts, drawn)
-        return _at(self._by_class, torch.cat([starts[:, :1] + partner, starts + member], dim=1))
+        starts = at(self._starts, drawn)
+        return at(self._by_class, torch.cat([starts[:, :1] + partner, starts + member], dim=1))
 
     def draw_balanced(
         self,
@@ -139,28 +140,80 @@ class ClassIndex:
             )
         drawn = torch.arange(len(self.classes))
         if pool_classes < len(drawn):
-            drawn = _distinct_below(torch.tensor([len(drawn)]), pool_classes, generator)[0]
+            drawn = distinct_below(torch.tensor([len(drawn)]), pool_classes, generator)[0]
         return self._distinct_examples(drawn, per_class, generator)
 
     def draw_pools(
-        self, *, pools: int, per_class: int, generator: torch.Generator | None = None
-    ) -> Int[Tensor, "{pools} pool"]:
-        """Draw several pools of all classes at once; see ``draw_balanced``.
+        self, *, pools: int, examples: int, generator: torch.Generator | None = None
+    ) -> tuple[Int[Tensor, "{pools} {examples}"], Int[Tensor, " {examples}"]]:
+        """Draw pools of exactly ``examples`` examples each, as balanced as the classes allow.
+
+        With at least two examples for each class, every pool holds all classes: each class gives
+        the same number, a few random classes give one more, and a smaller class gives all it has.
+        With fewer, every pool holds ``examples // 2`` random classes with two examples each (the
+        last one three, if ``examples`` is odd). A class too small for that repeats its examples.
+
+        All pools have the same layout, so that sets can be drawn for all of them at once.
 
         Args:
             pools: Number of pools.
-            per_class: Number of examples of each class; a smaller class gives all it has.
+            examples: Number of examples in a pool, from 2 to all of them.
             generator: Source of randomness; torch's global one if not given.
+
+        Returns:
+            The examples of each pool, and for each position of a pool the number of its class
+            within the pool, from 0.
 
         Example:
             >>> index = ClassIndex([0, 0, 0, 0, 1, 1, 2, 2])
-            >>> index.draw_pools(pools=5, per_class=3).shape
-            torch.Size([5, 7])
+            >>> drawn, slots = index.draw_pools(pools=5, examples=7)
+            >>> drawn.shape, slots.bincount().tolist()
+            (torch.Size([5, 7]), [3, 2, 2])
         """
         at_least("pools", pools, 1)
-        at_least("per_class", per_class, 1)
-        drawn = torch.arange(len(self.classes)).repeat(pools)
-        return self._distinct_examples(drawn, per_class, generator).view(pools, -1)
+        at_least("examples", examples, 2)
+        classes = len(self.classes)
+        if 2 * classes <= examples:
+            if examples > len(self):
+                raise ValueError(
+                    f"a pool holds at most all {len(self)} examples, got examples={examples}"
+                )
+            shares = self._shares(examples, generator)
+            drawn = torch.arange(classes).expand(pools, -1)
+        else:
+            shares = torch.full((examples // 2,), 2)
+            shares[-1] += examples % 2
+            chosen = distinct_below(torch.tensor([classes]).expand(pools), len(shares), generator)
+            drawn = shuffled(chosen, generator)
+        drawn_slots, positions = [], []
+        for share in sorted(set(shares.tolist())):
+            slots = (shares == share).nonzero().flatten()
+            owners = drawn[:, slots].flatten()
+            size = at(self.counts, owners)
+            member = distinct_below(size, share, generator)
+            if (member < 0).any():  # a class too small for its share repeats examples
+                again = below(size[:, None], tuple(member.shape), generator)
+                member = torch.where(member < 0, again, member)
+            members = at(self._by_class, at(self._starts, owners)[:, None] + member)
+            positions.append(members.view(pools, -1))
+            drawn_slots.append(slots.repeat_interleave(share))
+        slot_of, order = torch.cat(drawn_slots).sort(stable=True)
+        return torch.cat(positions, dim=1)[:, order], slot_of
+
+    def _shares(self, examples: int, generator: torch.Generator | None) -> Int[Tensor, " classes"]:
+        """Number of examples that each class gives to a pool of all classes."""
+        level = 1
+        while self.counts.clamp(max=level + 1).sum() <= examples:
+            level += 1
+            if level >= int(self.counts.max()):
+                break
+        shares = self.counts.clamp(max=level)
+        rest = examples - int(shares.sum())
+        larger = (self.counts > level).nonzero().flatten()
+        if rest:
+            order = torch.rand(len(larger), generator=generator).argsort()
+            shares[larger[order[:rest]]] += 1
+        return shares
 
     def draw_examples(
         self, *, examples: int, generator: torch.Generator | None = None
@@ -171,17 +224,17 @@ class ClassIndex:
         ``generator``, torch's global one is used.
         """
         at_least("examples", examples, 1)
-        drawn = _below(len(self.classes), (examples,), generator)
-        member = _below(_at(self.counts, drawn), (examples,), generator)
-        return _at(self._by_class, _at(self._starts, drawn) + member)
+        drawn = below(len(self.classes), (examples,), generator)
+        member = below(at(self.counts, drawn), (examples,), generator)
+        return at(self._by_class, at(self._starts, drawn) + member)
 
     def _distinct_examples(
         self, drawn: Int[Tensor, " classes"], per_class: int, generator: torch.Generator | None
     ) -> Int[Tensor, " pool"]:
         """Distinct examples of each drawn class; a class smaller than ``per_class`` gives all."""
-        member = _distinct_below(_at(self.counts, drawn), per_class, generator)
-        positions = _at(self._starts, drawn)[:, None] + member
-        return _at(self._by_class, positions[member >= 0])
+        member = distinct_below(at(self.counts, drawn), per_class, generator)
+        positions = at(self._starts, drawn)[:, None] + member
+        return at(self._by_class, positions[member >= 0])
 
 
 def set_sum(logits: Tensor, sets: Tensor) -> Float[Tensor, "sets classes"]:
@@ -224,46 +277,3 @@ def checked_sets(sets: Tensor, *, examples: int) -> Int[Tensor, "sets members"]:
             f"{int(high)}; sets are positions among the rows of logits, not in the data set"
         )
     return sets
-
-
-def _at(values: Int[Tensor, " values"], positions: Int[Tensor, "..."]) -> Int[Tensor, "..."]:
-    """``values[positions]``, but several times as fast if the values exceed the CPU's cache."""
-    return values.index_select(0, positions.flatten()).view(positions.shape)
-
-
-def _below(
-    limit: int | Int[Tensor, "..."], shape: tuple[int, ...], generator: torch.Generator | None
-) -> Int[Tensor, "..."]:
-    """Draw integers uniformly from ``0 .. limit - 1``; ``limit`` may differ between entries."""
-    return (torch.rand(shape, generator=generator, dtype=torch.float64) * limit).long()
-
-
-def _distinct_below(
-    limits: Int[Tensor, " rows"], count: int, generator: torch.Generator | None
-) -> Int[Tensor, "rows {count}"]:
-    """Draw ``count`` different integers below each limit, every subset equally likely.
-
-    This is Floyd's algorithm (Bentley and Floyd, Communications of the ACM 30, 1987), for all rows
-    at once. Entry i is drawn from 0 .. limit - count + i; if it was drawn before, that upper end
-    replaces it. If a limit is below ``count``, the row is -1 entries and then all integers below
-    the limit.
-    """
-    highest = (limits - count) + torch.arange(count)[:, None]
-    drawn = _below((highest + 1).clamp_min(0), (count, len(limits)), generator)
-    drawn.masked_fill_(highest < 0, -1)
-    for entry in range(1, count):
-        is_repeated = (drawn[:entry] == drawn[entry]).any(dim=0)
-        drawn[entry] = torch.where(
-            is_repeated & (highest[entry] >= 0), highest[entry], drawn[entry]
-        )
-    return drawn.T
-
-
-def _shuffled(
-    rows: Int[Tensor, "rows count"], generator: torch.Generator | None
-) -> Int[Tensor, "rows count"]:
-    """The entries of each row in random order."""
-    if rows.shape[1] < 2:
-        return rows
-    keys = torch.rand(rows.shape, generator=generator, dtype=torch.float64)
-    return rows.gather(1, keys.argsort(dim=1))

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from oddkout.checks import Number, at_least, one_of
-from oddkout.fitting.methods import FOCAL_GAMMA, Method
+from oddkout.fitting.methods import Method
 from oddkout.losses import class_weights, focal_loss, weighted_cross_entropy
 from oddkout.losses.odd_k_out import Layout
 from oddkout.losses.set_loss import unchecked_set_losses
@@ -29,8 +29,8 @@ class Budget:
 
     Attributes:
         updates: Number of updates.
-        examples: Number of examples in an update. A pool is balanced, so its size is the nearest
-            multiple of the number of classes.
+        examples: Number of examples in an update, exactly the same for every method; all of them
+            if there are fewer.
         sets: Number of sets in an update, for methods that draw sets.
         layout: ``"pool"`` draws sets from a balanced pool, ``"paper"`` from all training data. In
             both, the model sees each distinct member once.
@@ -83,8 +83,7 @@ class Objective:
         self._processes = processes
         # A class of one example forms its pairs with itself.
         self._index = ClassIndex(labels, singletons="repeat")
-        self._per_class = max(2, round(budget.examples / len(self._index.classes)))
-        self._inside: ClassIndex | None = None
+        self._examples = min(budget.examples, len(labels))
         self._block = -1
         self._drawn: list[Drawn] = []
         self._orders: dict[int, Int[Tensor, " examples"]] = {}
@@ -134,7 +133,7 @@ class Objective:
             )
             return losses.mean()
         if self.method.loss == "focal":
-            loss = focal_loss(logits, labels, gamma=FOCAL_GAMMA)
+            loss = focal_loss(logits, labels, gamma=self.method.gamma)
         elif self._weight is not None:
             loss = weighted_cross_entropy(logits, labels, weight=self._weight)
         else:
@@ -149,28 +148,28 @@ class Objective:
         """Draw the batches of all updates of a block together."""
         generator = keyed_generator(self._seed, 1, self._rank, block)
         if self.method.batches == "balanced":
-            drawn = self._index.draw_examples(
-                examples=_BLOCK * self._budget.examples, generator=generator
-            )
-            return [(batch, None) for batch in torch.split(drawn, self._budget.examples)]
+            drawn = self._index.draw_examples(examples=_BLOCK * self._examples, generator=generator)
+            return [(batch, None) for batch in torch.split(drawn, self._examples)]
         k, sets = self.method.k, self._budget.sets
         if self._budget.layout == "paper":
             members = self._index.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
             return [_distinct(batch) for batch in torch.split(members, sets)]
-        pools = self._index.draw_pools(pools=_BLOCK, per_class=self._per_class, generator=generator)
-        if self._inside is None:  # all pools list their classes in the same order
-            self._inside = ClassIndex(self._labels[pools[0]], singletons="repeat")
-        inside = self._inside.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
+        pools, slots = self._index.draw_pools(
+            pools=_BLOCK, examples=self._examples, generator=generator
+        )
+        # All pools of a block have the same layout.
+        layout = ClassIndex(slots, singletons="repeat")
+        inside = layout.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
         return list(zip(pools, torch.split(inside, sets), strict=True))
 
     def _shuffled(self, update: int) -> Int[Tensor, " batch"]:
         """The batch of an update; a batch may span the end of an epoch and the next one."""
         count = len(self._labels)
-        start = (update * self._processes + self._rank) * self._budget.examples
-        epochs = range(start // count, (start + self._budget.examples - 1) // count + 1)
+        start = (update * self._processes + self._rank) * self._examples
+        epochs = range(start // count, (start + self._examples - 1) // count + 1)
         order = [self._order(epoch) for epoch in epochs]
         first = start - epochs[0] * count
-        return torch.cat(order)[first : first + self._budget.examples]
+        return torch.cat(order)[first : first + self._examples]
 
     def _order(self, epoch: int) -> Int[Tensor, " examples"]:
         """Order of the examples in an epoch, cached while updates may still need it."""
