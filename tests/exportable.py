@@ -41,7 +41,13 @@ def image_classifier(network, *, channels, size):
         shape=shape,
         classes=CLASSES,
         method="oko",
-        ledger=PriorLedger(assumed=(1 / 3,) * 3, stated=(0.2, 0.3, 0.5), temperature=1.7),
+        ledger=PriorLedger(
+            assumed=(1 / 3,) * 3,
+            stated=(0.2, 0.3, 0.5),
+            train=(0.2, 0.3, 0.5),
+            temperature=1.7,
+            strength=0.4,
+        ),
         standardisation=Standardisation((0.4, 0.5, 0.6)[:channels], (0.2, 0.25, 0.3)[:channels]),
         details={"data": {"fingerprint": "f00d", "dtype": "uint8"}},
     )
@@ -76,7 +82,9 @@ def table_classifier(frame, **kinds):
         shape=shape,
         classes=CLASSES,
         method="bb+ts",
-        ledger=PriorLedger(assumed=(1 / 3,) * 3, stated=(1 / 3,) * 3, temperature=0.8),
+        ledger=PriorLedger(
+            assumed=(1 / 3,) * 3, stated=(1 / 3,) * 3, train=(1 / 3,) * 3, temperature=0.8
+        ),
         encoder=encoder,
     )
 

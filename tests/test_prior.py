@@ -74,31 +74,32 @@ def test_other_priors_are_refused(prior, text):
     st.floats(0.2, 5),
     st.sampled_from([None, (0.1, 0.1, 0.8), TRAIN]),
 )
-def test_logits_follow_bayes_rule_then_the_temperature_then_bayes_rule_again(
-    row, temperature, prior
-):
-    assumed, stated = uniform(3), TRAIN
-    ledger = PriorLedger(assumed=assumed, stated=stated, temperature=temperature)
+def test_logits_follow_the_temperature_then_bayes_rule_then_the_adjustment(row, temperature, prior):
+    assumed, stated, strength = uniform(3), TRAIN, 0.4
+    ledger = PriorLedger(
+        assumed=assumed, stated=stated, train=TRAIN, temperature=temperature, strength=strength
+    )
     logits = ledger.logits(torch.tensor([row], dtype=torch.float64), prior=prior)
 
-    odds = [p * s / a for p, s, a in zip(softmax(row), stated, assumed, strict=True)]
-    tempered = softmax([math.log(value) / temperature for value in odds])
-    moved = [p * w / s for p, w, s in zip(tempered, prior or stated, stated, strict=True)]
+    tempered = softmax([value / temperature for value in row])
+    odds = [p * s / a for p, s, a in zip(tempered, stated, assumed, strict=True)]
+    adjusted = [value / share**strength for value, share in zip(odds, TRAIN, strict=True)]
+    moved = [p * w / s for p, w, s in zip(adjusted, prior or stated, stated, strict=True)]
     expected = [value / sum(moved) for value in moved]
     assert logits.softmax(dim=1)[0].tolist() == pytest.approx(expected, rel=1e-10)
 
 
 def test_a_ledger_of_equal_priors_returns_the_logits_themselves():
     logits = torch.randn(4, 3, dtype=torch.float64)
-    ledger = PriorLedger(assumed=TRAIN, stated=TRAIN)
+    ledger = PriorLedger(assumed=TRAIN, stated=TRAIN, train=TRAIN)
     assert ledger.logits(logits) is logits
     torch.testing.assert_close(ledger.logits(logits, prior=TRAIN), logits, rtol=0, atol=0)
 
 
 def test_a_prior_and_back_is_where_it_started():
     logits = torch.randn(4, 3, dtype=torch.float64)
-    there = PriorLedger(assumed=TRAIN, stated=uniform(3)).logits(logits)
-    back = PriorLedger(assumed=uniform(3), stated=TRAIN).logits(there)
+    there = PriorLedger(assumed=TRAIN, stated=uniform(3), train=TRAIN).logits(logits)
+    back = PriorLedger(assumed=uniform(3), stated=TRAIN, train=TRAIN).logits(there)
     torch.testing.assert_close(back, logits, rtol=1e-14, atol=1e-14)
 
 
@@ -110,8 +111,34 @@ def test_a_prior_and_back_is_where_it_started():
         ({"assumed": (1.0, 0.0, 0.0)}, "train_prior must be positive and sum to 1"),
         ({"temperature": 0.0}, "temperature must be"),
         ({"temperature": math.nan}, "temperature must be"),
+        ({"strength": math.inf}, "strength must be a finite number"),
+        ({"exponent": 0.0}, "exponent must be a positive number"),
+        ({"train": (0.5, 0.5)}, "of the same classes, got 2 and 3"),
     ],
 )
 def test_what_is_no_ledger_is_refused(changes, text):
     with pytest.raises(ValueError, match=text):
-        PriorLedger(**{"assumed": TRAIN, "stated": TRAIN} | changes)
+        PriorLedger(**{"assumed": TRAIN, "stated": TRAIN, "train": TRAIN} | changes)
+
+
+@pytest.mark.parametrize("prior", [None, (0.1, 0.1, 0.8)])
+def test_members_are_calibrated_averaged_sharpened_and_then_moved(prior):
+    ledger = PriorLedger(
+        assumed=uniform(3), stated=TRAIN, train=TRAIN, temperature=2.0, strength=0.3, exponent=1.2
+    )
+    logits = torch.randn(4, 5, 3, dtype=torch.float64)
+    for example, together in zip(logits, ledger.combined(logits, prior=prior), strict=True):
+        probs = [ledger.logits(member[None]).softmax(dim=1)[0].tolist() for member in example]
+        mean = [sum(column) / 5 for column in zip(*probs, strict=True)]
+        powers = [
+            value**1.2 * w / s for value, w, s in zip(mean, prior or TRAIN, TRAIN, strict=True)
+        ]
+        expected = [value / sum(powers) for value in powers]
+        assert together.softmax(dim=0).tolist() == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_logits_of_one_network_are_combined_by_leaving_them():
+    ledger = PriorLedger(assumed=TRAIN, stated=TRAIN, train=TRAIN, temperature=2.0, exponent=1.2)
+    logits = torch.randn(4, 3, dtype=torch.float64)
+    torch.testing.assert_close(ledger.combined(logits), logits / 2)
+    torch.testing.assert_close(ledger.shift(), torch.zeros(3, dtype=torch.float64))

@@ -1,13 +1,15 @@
 """The prior ledger: convert logits from one set of class frequencies to another."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from oddkout.calibrators import PriorCorrection, TemperatureScaling
+from oddkout.calibrators import AdjustedTemperature, PriorCorrection
 from oddkout.checks import Labels, Number, at_least, class_labels, one_of
 
 # An absent class counts as this many examples, since no probability may be 0.
@@ -60,32 +62,53 @@ def requested_prior(prior: Any, *, train: Frequencies) -> Frequencies:
 class PriorLedger:
     """Converts the logits of a network to any class frequencies.
 
-    Three steps: convert the logits from the assumed to the stated frequencies, divide them by the
-    temperature (which was fitted to such logits), and convert them to other frequencies if
-    requested.
+    Four steps: divide the logits by the temperature, convert them from the assumed to the stated
+    frequencies by Bayes' rule, subtract ``strength`` times the log training frequencies, and
+    convert the result to other frequencies if requested. Temperature and strength are fitted out
+    of fold to what Bayes' rule leaves; see ``AdjustedTemperature``.
 
     Attributes:
         assumed: Class frequencies that the network assumes: equal frequencies after balanced
             training, otherwise those of the training data.
         stated: Class frequencies that probabilities are for by default.
-        temperature: Divisor of the logits for the stated frequencies.
+        train: Class frequencies of the training data.
+        temperature: Divisor of the logits.
+        strength: Multiple of the log training frequencies that is subtracted.
+        exponent: Power of the mean probabilities of an ensemble; above 1 sharpens them.
 
     Example:
         A balanced network gives both classes the same logit, but one is nine times as frequent.
 
         >>> import torch
-        >>> ledger = PriorLedger(assumed=(0.5, 0.5), stated=(0.9, 0.1))
+        >>> ledger = PriorLedger(assumed=(0.5, 0.5), stated=(0.9, 0.1), train=(0.9, 0.1))
         >>> ledger.logits(torch.zeros(1, 2)).softmax(dim=1)
         tensor([[0.9000, 0.1000]])
     """
 
     assumed: Frequencies
     stated: Frequencies
+    train: Frequencies
     temperature: Number = 1.0
+    strength: Number = 0.0
+    exponent: Number = 1.0
 
     def __post_init__(self) -> None:
         PriorCorrection(self.stated, train_prior=self.assumed)  # raises for invalid frequencies
-        TemperatureScaling(self.temperature)
+        PriorCorrection(self.train, train_prior=self.assumed)
+        _ = self.calibrator  # raises for an invalid temperature or strength
+        if not (self.exponent > 0 and math.isfinite(self.exponent)):
+            raise ValueError(f"exponent must be a positive number, got {self.exponent}")
+
+    @property
+    def calibrator(self) -> AdjustedTemperature:
+        """The first three steps as a module."""
+        correction = PriorCorrection(self.stated, train_prior=self.assumed)
+        return AdjustedTemperature(
+            self.train,
+            temperature=self.temperature,
+            strength=self.strength,
+            shift=correction.prior.log() - correction.train_prior.log(),
+        )
 
     def logits(
         self, logits: Float[Tensor, "examples classes"], *, prior: Sequence[float] | None = None
@@ -96,10 +119,37 @@ class PriorLedger:
             logits: Logits of the network.
             prior: Class frequencies to predict for; by default the stated ones.
         """
-        if self.stated != self.assumed:
-            logits = PriorCorrection(self.stated, train_prior=self.assumed)(logits)
-        if self.temperature != 1:
-            logits = TemperatureScaling(self.temperature)(logits)
+        if self.stated != self.assumed or self.temperature != 1 or self.strength != 0:
+            logits = self.calibrator(logits)
         if prior is not None:
             logits = PriorCorrection(prior, train_prior=self.stated)(logits)
         return logits
+
+    def combined(
+        self, logits: Float[Tensor, "examples *members classes"], *, prior: Any = None
+    ) -> Float[Tensor, "examples classes"]:
+        """Logits of the prediction of all members together.
+
+        The calibrated probabilities of the members are averaged and raised to the exponent.
+
+        Args:
+            logits: Logits of every member, of shape (examples, members, classes); those of a
+                single network may lack the second axis.
+            prior: Class frequencies to predict for; by default the stated ones.
+        """
+        if logits.ndim == 2:
+            return self.logits(logits, prior=prior)
+        together: Tensor = (
+            self.calibrator(logits).log_softmax(dim=2).logsumexp(dim=1) * self.exponent
+        )
+        if prior is not None:
+            together = PriorCorrection(prior, train_prior=self.stated)(together)
+        return together
+
+    def shift(self, *, prior: Sequence[float] | None = None) -> Float[Tensor, " classes"]:
+        """What is added to each class's logit after the temperature.
+
+        Args:
+            prior: Class frequencies to predict for; by default the stated ones.
+        """
+        return self.logits(torch.zeros(1, len(self.stated), dtype=torch.float64), prior=prior)[0]

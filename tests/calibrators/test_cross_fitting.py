@@ -20,7 +20,7 @@ def test_cross_fitting_scales_each_fold_by_the_others():
     for fold in range(5):
         own = folds == fold
         others = TemperatureScaling().fit(logits[~own], labels[~own]).temperature
-        assert fit.temperatures[fold] == others
+        assert fit.by_fold[fold].temperature == others
         torch.testing.assert_close(fit.logits[own], logits[own] / others)
     assert fit.calibrator.temperature.item() == pytest.approx(1.7, rel=0.15)
     before = oko.metrics.expected_calibration_error(logits=logits, labels=labels)

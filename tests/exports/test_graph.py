@@ -37,7 +37,7 @@ def test_a_network_that_counts_its_examples_is_refused(tmp_path):
         shape=(4,),
         classes=CLASSES,
         method="oko",
-        ledger=PriorLedger(assumed=(1 / 3,) * 3, stated=(1 / 3,) * 3),
+        ledger=PriorLedger(assumed=(1 / 3,) * 3, stated=(1 / 3,) * 3, train=(1 / 3,) * 3),
     )
     with pytest.raises(
         ValueError, match=r"'mine:Counting' must be a graph for any number"

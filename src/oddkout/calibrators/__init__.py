@@ -1,8 +1,10 @@
 """Calibrators: modules from logits to calibrated logits, fitted on held-out examples."""
 
+from oddkout.calibrators.adjusted_temperature import AdjustedTemperature
 from oddkout.calibrators.calibrator import Calibrator
 from oddkout.calibrators.cross_fitting import (
-    CrossFittedTemperature,
+    CrossFitted,
+    cross_fitted,
     cross_fitted_temperature,
     fold_numbers,
 )
@@ -12,12 +14,14 @@ from oddkout.calibrators.temperature import TemperatureScaling
 from oddkout.calibrators.vector import VectorScaling
 
 __all__ = [
+    "AdjustedTemperature",
     "Calibrator",
-    "CrossFittedTemperature",
+    "CrossFitted",
     "IsotonicCalibration",
     "PriorCorrection",
     "TemperatureScaling",
     "VectorScaling",
+    "cross_fitted",
     "cross_fitted_temperature",
     "fold_numbers",
 ]

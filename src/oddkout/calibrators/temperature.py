@@ -57,10 +57,7 @@ class TemperatureScaling(Calibrator):
                 Use it for a model that will meet all classes equally often.
         """
         rows, classes = fitting_data(logits, labels)
-        weights = torch.full((len(rows),), 1 / len(rows), dtype=rows.dtype)
-        if is_balanced:
-            counts = classes.bincount(minlength=rows.shape[1])
-            weights = 1 / (counts[classes] * counts.count_nonzero()).to(rows.dtype)
+        weights = example_weights(classes, is_balanced=is_balanced)
         self.temperature.fill_(1 / _best_inverse(rows, classes, weights))
         return self
 
@@ -71,6 +68,21 @@ class TemperatureScaling(Calibrator):
     def extra_repr(self) -> str:
         """Show the temperature when PyTorch prints the module."""
         return f"temperature={self.temperature.item():.4g}"
+
+
+def example_weights(
+    labels: Int[Tensor, " examples"], *, is_balanced: bool
+) -> Float[Tensor, " examples"]:
+    """Weights that sum to 1: equal for all examples, or for all classes that occur.
+
+    Example:
+        >>> example_weights(torch.tensor([0, 0, 1]), is_balanced=True).tolist()
+        [0.25, 0.25, 0.5]
+    """
+    if not is_balanced:
+        return torch.full((len(labels),), 1 / len(labels), dtype=torch.float64)
+    counts = labels.bincount()
+    return 1 / (counts[labels] * counts.count_nonzero()).double()
 
 
 def _best_inverse(
