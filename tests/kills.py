@@ -28,12 +28,12 @@ def main(folder, options):
     from grids import SMALL
     from PIL import Image
 
-    from oddkout.comparing.executors import local
+    from oddkout import workers
     from oddkout.comparing.perform import perform
 
     assert Image
     fork = multiprocessing.get_context("fork")
-    local.mp.get_context = lambda name: fork
+    workers.mp.get_context = lambda name: fork
     perform([SMALL])  # imports what training imports
 
     code = ended(start(folder, "whole", options))

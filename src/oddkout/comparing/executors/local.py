@@ -1,33 +1,17 @@
 """Perform runs in processes on this machine, one thread each."""
 
-import multiprocessing as mp
-import os
-import signal
-import sys
-import threading
-import weakref
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection, wait
-from types import ModuleType
-from typing import Any
+from collections.abc import Generator, Sequence
 
-from oddkout.checks import at_least
 from oddkout.comparing.executors import Job, Performer
 from oddkout.comparing.perform import perform
 from oddkout.comparing.run import Run, failed_runs
+from oddkout.workers import Died, Workers
 
 
 class LocalExecutor:
     """Performs jobs in processes on this machine, one job per process at a time.
 
-    Two processes with one thread each are faster than one process with two threads. If a worker
-    dies, e.g. because memory runs out, its job fails and the worker is replaced. If this process
-    dies, the workers stop by themselves. Workers take some seconds to start, so they are kept for
-    later calls; they stop with the executor.
-
-    Works in scripts without ``if __name__ == "__main__"`` and in notebooks, because the workers do
-    not import the main module.
+    If a worker dies, e.g. because memory runs out, its job fails and the worker is replaced.
 
     Args:
         processes: Number of processes; by default the number of cores.
@@ -35,140 +19,18 @@ class LocalExecutor:
     """
 
     def __init__(self, processes: int | None = None, *, perform: Performer = perform) -> None:
-        self.processes = at_least("processes", _cores() if processes is None else processes, 1)
-        self.perform = perform
-        self._idle: list[_Worker] = []
-        weakref.finalize(self, _stop, self._idle)
+        self._workers = Workers(perform, processes=processes)
+
+    @property
+    def processes(self) -> int:
+        """Number of processes."""
+        return self._workers.processes
 
     def __call__(self, jobs: Sequence[Job]) -> Generator[list[Run], None, None]:
         """Perform the jobs, starting them in the given order."""
-        waiting = list(reversed(jobs))
-        busy: dict[Any, _Worker] = {}
-        ended: list[list[Run]] = []
+        finished = self._workers(jobs)
         try:
-            while waiting or busy:
-                while waiting and len(busy) < self.processes:
-                    worker = self._idle.pop() if self._idle else _Worker(self.perform)
-                    busy[worker.end] = worker
-                    worker.take(waiting.pop())
-                # All processes are busy again; now the caller may store the finished runs.
-                yield from ended
-                ended = [self._finished(busy.pop(end)) for end in wait(list(busy))]
-            yield from ended
+            for position, runs in finished:
+                yield failed_runs(jobs[position], runs.cause) if isinstance(runs, Died) else runs
         finally:
-            _stop(list(busy.values()))
-
-    def _finished(self, worker: "_Worker") -> list[Run]:
-        """The runs of a worker's job. A living worker is kept for the next job."""
-        runs = worker.finished()
-        if worker.is_dead:
-            worker.stop()
-        else:
-            self._idle.append(worker)
-        return runs
-
-
-class _Worker:
-    """A worker process and our end of the pipe to it."""
-
-    def __init__(self, perform: Performer) -> None:
-        # Spawn instead of fork: the threads of PyTorch do not survive a fork.
-        context = mp.get_context("spawn")
-        self.end, worker_end = context.Pipe()
-        self.process = context.Process(target=_serve, args=(worker_end, perform), daemon=True)
-        with _set_apart():
-            self.process.start()
-        worker_end.close()
-        self.job: Job = ()
-        self.is_dead = False
-
-    def take(self, job: Job) -> None:
-        """Start a job."""
-        self.job = job
-        with suppress(ConnectionError):  # ``finished`` notices a dead process
-            self.end.send(job)
-
-    def finished(self) -> list[Run]:
-        """The runs of the job; failed runs if the process has died."""
-        try:
-            runs: list[Run] = self.end.recv()
-        except (EOFError, ConnectionError):
-            self.is_dead = True
-            self.process.join()
-            return failed_runs(self.job, _cause(self.process.exitcode or 0))
-        return runs
-
-    def stop(self) -> None:
-        """Kill the process."""
-        self.process.kill()
-        self.process.join()
-        self.process.close()
-        self.end.close()
-
-
-def _stop(workers: list[_Worker]) -> None:
-    while workers:
-        workers.pop().stop()
-
-
-def _cause(code: int) -> str:
-    """Why a worker process ended, from its exit code."""
-    if code >= 0:
-        return f"the worker process ended with exit code {code}; see its output on stderr"
-    hint = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
-    return f"the worker process was killed by {signal.Signals(-code).name}{hint}"
-
-
-def _serve(end: Connection, perform: Performer) -> None:
-    """Perform jobs until the other end of the pipe closes."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        try:
-            job = end.recv()
-        except EOFError:
-            return
-        end.send(perform(job))
-
-
-def _end_with_parent() -> None:
-    """Exit as soon as the parent process ends."""
-    parent = mp.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-@contextmanager
-def _set_apart() -> Iterator[None]:
-    """Processes started inside the block get one thread, no main module and no Ctrl-C."""
-    before = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS")}
-    main = sys.modules["__main__"]
-    has_mask = hasattr(signal, "pthread_sigmask")
-    if has_mask:
-        from multiprocessing import resource_tracker
-
-        # It would otherwise start with the first worker and unblock signals.
-        resource_tracker.ensure_running()
-        # Ctrl-C reaches all processes of a terminal. Only this one handles it and stops the others.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        os.environ["OMP_NUM_THREADS"] = "1"
-        # A spawned process imports the main module, unless that has neither file nor name.
-        sys.modules["__main__"] = ModuleType("__main__")
-        yield
-    finally:
-        sys.modules["__main__"] = main
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-        if has_mask:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def _cores() -> int:
-    """Number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+            finished.close()
