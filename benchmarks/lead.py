@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 
 from oddkout.calibrators import TemperatureScaling
 from oddkout.fitting.methods import chosen_method
-from oddkout.fitting.pipeline import train_network
+from oddkout.fitting.networks import train_network
 from oddkout.fitting.training import predict_logits
 
 LINES = lines.FOLDER / "lead.jsonl"

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 import oddkout as oko
 from oddkout.calibrators import TemperatureScaling
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.pipeline import train_network
+from oddkout.fitting.networks import train_network
 from oddkout.fitting.preparation import Standardisation
 from oddkout.fitting.recipe import Recipe, suited_to
 from oddkout.fitting.training import predict_logits

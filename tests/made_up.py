@@ -33,6 +33,7 @@ def made_up(setting, variant, *, seed=0, rate=0.2, nll=1.0, predictions=False, *
     if predictions:
         generator = torch.Generator().manual_seed(seed)
         run.logits = torch.randn(60, 10, generator=generator).numpy()
+        run.calibrated_logits = run.logits / 1.5
         run.labels = torch.randint(10, (60,), generator=generator).numpy()
     return run
 

@@ -45,6 +45,7 @@ def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
         notes=["a note on the data"],
         versions={"oddkout": oko.__version__, "torch": "2.13.0"},
         logits=logits,
+        calibrated_logits=tempered,
         labels=labels,
     )
 

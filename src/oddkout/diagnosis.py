@@ -11,7 +11,7 @@ import numpy as np
 from oddkout.checks import few
 from oddkout.data import Data, load_data
 from oddkout.data.sources import DataSource
-from oddkout.fitting.folds import FOLDS
+from oddkout.fitting.folds import FOLDS, suitable_folds
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.preparation import non_finite_rows
 from oddkout.fitting.recipe import Recipe, suited_to
@@ -220,15 +220,16 @@ def _suggestions(sizes: list[int]) -> Iterator[Suggestion]:
     yield Suggestion(
         setting="updates",
         value=recipe.updates,
-        reason="enough for about ten examples per class"
-        if recipe.updates == Recipe.updates
-        else "there are more than ten examples per class",
+        reason=f"at most, of {recipe.examples} examples each; out-of-fold predictions choose when "
+        "to stop",
     )
-    folds = fold_count(sizes, folds=FOLDS)
+    folds = min(suitable_folds(sum(sizes)), fold_count(sizes, folds=FOLDS))
     yield Suggestion(
         setting="folds",
         value=folds,
-        reason="to choose the learning rate and fit the temperature"
+        reason="to choose the learning rate and when to stop, and to calibrate"
+        if folds > 1
+        else "a tenth of the examples is held out to choose and to calibrate"
         if folds
         else "no class has 2 examples, so cross-validation is impossible",
     )

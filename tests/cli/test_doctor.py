@@ -13,7 +13,7 @@ def test_the_command_prints_text_or_json_and_its_exit_code_tells(tmp_path, capsy
     assert main(["doctor", str(planted), "--target", "y"]) == 0
     text = capsys.readouterr().out
     assert "warning  classes [single] have a single training example" in text
-    assert "--folds 5: to choose the learning rate and fit the temperature" in text
+    assert "--folds 5: to choose the learning rate and when to stop, and to calibrate" in text
     constant = tmp_path / "constant.csv"
     constant.write_text("a,y\n" + "1,p\n1,q\n" * 9)
     assert main(["doctor", str(constant), "--target", "y"]) == 1

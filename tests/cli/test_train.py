@@ -54,7 +54,12 @@ def test_an_out_of_fold_temperature_is_on_the_card(tmp_path, capsys):
     assert classifier.temperature not in (1.0, 0.0)
     assert classifier.details["settings"]["folds"] == 2
     printed = capsys.readouterr().out
-    assert f"temperature {classifier.temperature:.3g}; probabilities are for equally" in printed
+    ledger = classifier.ledger
+    assert "bb, 2 networks, 50 updates" in printed
+    assert (
+        f"temperature {ledger.temperature:.3g}, prior adjustment {ledger.strength:.3g}" in printed
+    )
+    assert "probabilities are for equally" in printed
     assert trained(tmp_path, "--method", "bb", "--calibrate", "none", updates=5).temperature == 1
 
 

@@ -38,6 +38,11 @@ CHANGES = {
     "layout": "paper",
     "optimiser": "adamw",
     "averaging": 0.9,
+    "schedule": "cosine",
+    "smoothing": 0.05,
+    "gamma": 1.0,
+    "members": "single",
+    "calibrate": "none",
     "flip": True,
     "crop": 0.5,
     "compiled": True,
@@ -64,7 +69,7 @@ def test_unknown_keys_are_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"folds": 1}, "folds, unless it is 0 for none, must be at least 2, got 1"),
+        ({"folds": -1}, "folds must be at least 0, got -1"),
         ({"updates": 0}, "updates must be at least 1, got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be above 0, got 0.0"),
         ({"method": "okko"}, "method must be one of"),

@@ -43,7 +43,7 @@ def test_the_saved_comparison_is_the_one_that_compare_returned(tmp_path, rates):
         assert len(nll) == 3 - (method == "focal")
         best = min(nll, key=nll.__getitem__)
         assert {run.config.learning_rate for run in runs} == {best}
-        assert record["choices"]["learning_rate"]["chosen"][method] == best
+        assert record["choices"]["learning_rate"]["chosen"][method] == {"learning_rate": best}
     assert record["choices"]["winner"]["chosen"] == read.winner
     assert record["verdict"] == returned.verdict
     assert record["seeds"] == [0, 1, 2]
@@ -94,7 +94,7 @@ def test_the_last_comparison_of_a_folder_counts(tmp_path):
     [
         ("{", "is not a comparison that this version can read"),
         ("[]", "is not a comparison that this version can read"),
-        ('{"format": 7}', "its format is 7, not 1"),
+        ('{"format": 7}', "its format is 7, not 2"),
     ],
 )
 def test_a_damaged_comparison_is_refused_by_name(tmp_path, change, text):

@@ -16,6 +16,7 @@ from oddkout.comparing.store import RunStore
 def with_predictions(config, *, rows=5):
     run = run_of(config)
     run.logits = np.full((rows, 10), config.seed, dtype=np.float32)
+    run.calibrated_logits = run.logits / 2
     run.labels = np.arange(rows) % 10
     return run
 

@@ -1,6 +1,5 @@
 """The learning rate of a method: chosen out of fold, in any order of the runs."""
 
-import itertools
 from dataclasses import replace
 
 from grids import SMALL, configs, run_of
@@ -12,11 +11,11 @@ from oddkout.comparing.store import RunStore
 from oddkout.comparing.tuning import best_config, perform_tuned
 
 
-def test_without_an_out_of_fold_nll_the_lowest_rate_is_taken():
+def test_without_an_out_of_fold_nll_the_first_candidate_is_taken():
     runs = [synthetic_run(with_seed(0, learning_rate=rate)) for rate in (0.3, 0.1, 0.2)]
     for run in runs:
         run.fold_metrics = {}
-    assert {best_config(order).learning_rate for order in itertools.permutations(runs)} == {0.1}
+    assert best_config([run.config for run in runs], runs) == runs[0].config
 
 
 def test_rates_are_chosen_out_of_fold_on_the_first_seed_without_a_look_at_the_test_part():
@@ -41,7 +40,7 @@ def test_rates_are_chosen_out_of_fold_on_the_first_seed_without_a_look_at_the_te
 
     final, tuning = perform_tuned(
         configs(["vanilla", "oko"]),
-        learning_rates=[0.1, 0.2, 0.3],
+        choices={"learning_rate": (0.1, 0.2, 0.3)},
         seeds=[4, 5],
         perform=perform_noted,
     )
@@ -65,7 +64,10 @@ def test_a_rate_that_fails_is_no_candidate():
         ]
 
     final, _ = perform_tuned(
-        [SMALL], learning_rates=[0.1, 0.3, 0.2], seeds=[0], perform=perform_high_rates_badly
+        [SMALL],
+        choices={"learning_rate": (0.1, 0.3, 0.2)},
+        seeds=[0],
+        perform=perform_high_rates_badly,
     )
     assert final[0].config.learning_rate == 0.2
 
@@ -77,7 +79,7 @@ def test_a_rate_that_is_given_twice_is_tried_once(tmp_path):
 
     final, tuning = perform_tuned(
         configs(["vanilla", "oko"]),
-        learning_rates=[0.1, 0.1, 0.2],
+        choices={"learning_rate": (0.1, 0.1, 0.2)},
         seeds=[0],
         perform=lambda wanted: perform_grid(wanted, RunStore(tmp_path), executor=quick),
     )
@@ -97,8 +99,29 @@ def test_runs_stored_from_another_path_are_used(tmp_path):
 
     final, _ = perform_tuned(
         [new],
-        learning_rates=[0.1, 0.2],
+        choices={"learning_rate": (0.1, 0.2)},
         seeds=[0],
         perform=lambda wanted: perform_grid(wanted, store, executor=none),
     )
     assert final[0].config.learning_rate == 0.2
+
+
+def test_choices_follow_each_other_and_every_method_gets_the_same_lists():
+    """Each choice starts from the best so far; a method without own parameter chooses none."""
+    asked = []
+
+    def perform(wanted):
+        asked.append(wanted)
+        return [
+            run_of(config, fold_metrics=config.learning_rate - config.dropout) for config in wanted
+        ]
+
+    choices = {"learning_rate": (0.1, 0.2), "dropout": (0.3, 0.5), "own": (0.3, 1.0)}
+    final, tuning = perform_tuned(
+        configs(["bb", "bb+ls"]), choices=choices, seeds=[0], perform=perform
+    )
+    assert [len(wanted) for wanted in asked] == [4, 2, 1, 2]
+    assert {(c.learning_rate, c.dropout) for c in asked[1]} == {(0.1, 0.5)}
+    assert asked[2][0].smoothing == 0.3 * 0.1
+    assert [run.config.dropout for run in final] == [0.5, 0.5]
+    assert len(tuning) == 7

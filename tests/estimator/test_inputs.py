@@ -19,7 +19,8 @@ def test_images_of_every_layout_are_taken():
         last.predict_proba(coloured), first.predict_proba(np.moveaxis(coloured, 3, 1))
     )
     large = np.kron(images[:60], np.ones((2, 2)))
-    assert isinstance(quick(max_updates=3).fit(large, y[:60]).module_[0], nn.Conv2d)
+    network = quick(max_updates=3, members="single").fit(large, y[:60]).module_
+    assert isinstance(network[0], nn.Conv2d)
     with pytest.raises(ValueError, match=r"shape of the training data, \(8, 8\), got \(8, 7\)"):
         quick(max_updates=1).fit(images, y).predict(images[:, :, :7])
 

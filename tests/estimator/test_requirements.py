@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
         ({"k": 1, "method": "vanilla"}, "vanilla draws no sets, got k=1"),
         ({"method": "magic"}, "method must be one of 'vanilla'"),
         ({"max_updates": 0}, "max_updates must be at least 1, got 0"),
-        ({"folds": 1}, "folds, unless it is 0 for none, must be at least 2, got 1"),
+        ({"folds": -1}, "folds must be at least 0, got -1"),
         ({"folds": 0, "learning_rate": None}, "choosing among 2 recipes.*needs folds"),
         ({"random_state": -1}, "random_state must be at least 0, got -1"),
         ({"prior": "equal"}, "prior must be one of 'train', 'uniform', got 'equal'"),

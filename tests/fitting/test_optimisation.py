@@ -17,12 +17,21 @@ from oddkout.fitting.training import train
 def test_the_learning_rate_rises_and_falls(digits, monkeypatch):
     x, y, *_ = digits
     monkeypatch.setattr(training, "LOG_EVERY", 1)
-    rates = [row["learning_rate"] for row in run(x, y, updates=100, warm_up=0.1).log]
+    options = {"updates": 100, "warm_up": 0.1, "schedule": "cosine"}
+    rates = [row["learning_rate"] for row in run(x, y, **options).log]
     assert rates.index(max(rates)) == 10
     assert max(rates) == pytest.approx(0.1)
     expected = 0.05 * (1 + math.cos(math.pi * 45 / 90))
     assert rates[55] == pytest.approx(expected)
     assert rates[-1] < 1e-4
+
+
+def test_a_constant_learning_rate_rises_and_stays(digits, monkeypatch):
+    x, y, *_ = digits
+    monkeypatch.setattr(training, "LOG_EVERY", 1)
+    rates = [row["learning_rate"] for row in run(x, y, updates=40, warm_up=0.1).log]
+    assert rates[:5] == sorted(rates[:5])
+    assert set(rates[4:]) == {0.1}
 
 
 def test_biases_do_not_decay():

@@ -57,7 +57,8 @@ def test_global_randomness_is_neither_used_nor_touched(digits):
 @pytest.mark.parametrize("changes", [{"dropout": 0.5}, {"shift": 1}, {"flip": True}, {"crop": 0.3}])
 def test_an_option_that_makes_training_harder_makes_a_difference(digits, changes):
     x, y, *_ = digits
-    plain, harder = run(x, y, updates=60), run(x, y, updates=60, **changes)
+    options = {"updates": 60, "schedule": "cosine"}
+    plain, harder = run(x, y, **options), run(x, y, **options, **changes)
     assert not torch.equal(weights(plain), weights(harder))
     assert harder.log[-1]["loss"] > plain.log[-1]["loss"]
 

@@ -1,7 +1,7 @@
 """Presets: the grids of the paper."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from made_up import TEN_SHOT, made_up
@@ -82,13 +82,13 @@ def test_sizes_are_per_class_and_runs_have_totals():
     assert config.distribution == "heavy-tailed"
 
 
-def test_a_few_shot_run_is_the_run_that_compare_makes():
-    by_compare = RunConfig(
-        data="mnist", distribution="uniform", train_examples=100, population="uniform",
-        method="bb+ls", learning_rate=0.1,
-    )  # fmt: skip
+def test_a_few_shot_run_is_a_run_of_version_0_1():
+    """A line of version 0.1.0 names no schedule and no members: it is the run of the preset."""
     by_preset = replace(PRESETS["few-shot"].config(TEN_SHOT, "bb+ls"), learning_rate=0.1)
-    assert by_preset.id == by_compare.id
+    added = ("schedule", "smoothing", "gamma", "members", "calibrate", "averaging")
+    line = {name: value for name, value in asdict(by_preset).items() if name not in added}
+    assert RunConfig.from_dict(line) == by_preset
+    assert (by_preset.updates, by_preset.members, by_preset.schedule) == (600, "single", "cosine")
 
 
 def test_the_papers_recipe_chooses_from_its_own_rates():

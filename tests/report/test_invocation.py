@@ -67,11 +67,12 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
     [(source, options)] = calls
     assert options.pop("methods") == ["vanilla", "oko"]
     assert (options.pop("seeds"), options.pop("learning_rates")) == (2, [0.1, 0.2])
-    for name in ("retry_failed", "executor", "progress"):
+    for name in ("retry_failed", "executor", "progress", "choose"):
         del options[name]
 
     class FakeData:
         class_sizes = (40, 50)
+        y_train = range(90)
         is_benchmark = source == "digits"
 
     monkeypatch.setattr("oddkout.comparing.compare.data_for", lambda config: FakeData)

@@ -17,10 +17,13 @@ from oddkout.cli.execution import (
 from oddkout.cli.progress import grid_progress
 from oddkout.cli.recipe import (
     DEFAULT_RATES,
+    Bfloat16Option,
+    ChooseOption,
     DropoutOption,
     ExamplesOption,
     FoldsOption,
     LearningRatesOption,
+    MembersCliOption,
     ModelOption,
     UpdatesOption,
     given,
@@ -42,7 +45,6 @@ from oddkout.cli.source import (
 from oddkout.comparing.compare import compare
 from oddkout.comparing.saved import comparison_record
 from oddkout.comparing.tables import comparison_json, comparison_text
-from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
 
 _NO_REPORT = "no report, which needs jinja2 and matplotlib; run: pip install 'oddkout[plot]'"
@@ -58,11 +60,14 @@ def compare_methods(
     distribution: DistributionOption = None,
     train_examples: TrainExamplesOption = None,
     learning_rates: LearningRatesOption = DEFAULT_RATES,
-    folds: FoldsOption = FOLDS,
+    choose: ChooseOption = "",
+    folds: FoldsOption = None,
+    members: MembersCliOption = "folds",
     model: ModelOption = None,
     updates: UpdatesOption = None,
     examples: ExamplesOption = None,
     dropout: DropoutOption = None,
+    bfloat16: Bfloat16Option = None,
     executor: ExecutorOption = "local",
     address: AddressOption = None,
     processes: ProcessesOption = None,
@@ -87,8 +92,16 @@ def compare_methods(
             methods=listed(methods),
             seeds=seeds,
             learning_rates=numbers(learning_rates, option="--learning-rates"),
+            choose=listed(choose),
             folds=folds,
-            recipe=given(model=model, updates=updates, examples=examples, dropout=dropout),
+            members=members,
+            recipe=given(
+                model=model,
+                updates=updates,
+                examples=examples,
+                dropout=dropout,
+                mixed_precision=bfloat16,
+            ),
             out=out,
             retry_failed=retry_failed,
             executor=executor_named(executor, address=address, processes=processes, folder=out),

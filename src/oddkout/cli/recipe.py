@@ -1,10 +1,11 @@
 """Options for training, shared by ``compare`` and ``train``."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from oddkout.fitting.recipe import LEARNING_RATES, Recipe
+from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.selection import CANDIDATES, LEARNING_RATES
 from oddkout.models import NAMES
 
 ModelOption = Annotated[
@@ -15,14 +16,16 @@ UpdatesOption = Annotated[
     int | None,
     typer.Option(
         "--updates",
-        help=f"Number of updates; by default {Recipe.updates}, and up to twice as many if classes "
-        "have more than ten examples.",
+        help=f"Largest number of updates; by default {Recipe.updates} for up to 200 examples, and "
+        "more for more.",
     ),
 ]
 ExamplesOption = Annotated[
     int | None,
     typer.Option(
-        "--examples", help=f"Number of examples in an update; {Recipe.examples} by default."
+        "--examples",
+        help=f"Number of examples in an update; by default {Recipe.examples}, up to 128 for more "
+        "data.",
     ),
 ]
 DropoutOption = Annotated[
@@ -36,11 +39,34 @@ LearningRatesOption = Annotated[
     ),
 ]
 FoldsOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--folds",
-        help="Number of cross-validation folds, which choose the learning rate and fit the "
-        "temperature; 0 for none.",
+        help="Number of cross-validation folds, which choose and calibrate; by default 5, and 1 "
+        "for more than 10,000 examples, which holds out a tenth. 0 for none.",
+    ),
+]
+MembersCliOption = Annotated[
+    Literal["folds", "single"],
+    typer.Option(
+        "--members",
+        help="folds: the networks of the folds predict together; single: one network trained on "
+        "everything.",
+    ),
+]
+ChooseOption = Annotated[
+    str,
+    typer.Option(
+        "--choose",
+        help="Comma-separated further choices out of fold: "
+        f"{', '.join(name for name in CANDIDATES if name != 'learning_rate')}.",
+    ),
+]
+Bfloat16Option = Annotated[
+    bool | None,
+    typer.Option(
+        "--bfloat16/--float32",
+        help="Compute in bfloat16; by default on GPUs that support it.",
     ),
 ]
 DEFAULT_RATES = ",".join(map(str, LEARNING_RATES))

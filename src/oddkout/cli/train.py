@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +15,17 @@ import typer
 from oddkout.cli.progress import training_progress
 from oddkout.cli.recipe import (
     DEFAULT_RATES,
+    Bfloat16Option,
+    ChooseOption,
     DropoutOption,
     ExamplesOption,
     FoldsOption,
     LearningRatesOption,
+    MembersCliOption,
     ModelOption,
     UpdatesOption,
     given,
+    listed,
     numbers,
 )
 from oddkout.cli.source import (
@@ -39,7 +44,6 @@ from oddkout.cli.source import (
 from oddkout.comparing.winner import fit_winner
 from oddkout.fitting.classifier import Classifier, refuse_other_content
 from oddkout.fitting.fit import fit
-from oddkout.fitting.folds import FOLDS
 from oddkout.fitting.methods import METHODS
 
 
@@ -61,17 +65,21 @@ def train_classifier(
         ),
     ] = None,
     learning_rates: LearningRatesOption = DEFAULT_RATES,
-    folds: FoldsOption = FOLDS,
+    choose: ChooseOption = "",
+    folds: FoldsOption = None,
+    members: MembersCliOption = "folds",
     calibrate: Annotated[
-        Literal["folds", "none"],
+        Literal["folds", "temperature", "none"],
         typer.Option(
-            help="folds: divide the logits by the temperature fitted out of fold; none: do not."
+            help="folds: fit temperature and strength of prior adjustment out of fold; "
+            "temperature: the temperature alone; none: neither."
         ),
     ] = "folds",
     model: ModelOption = None,
     updates: UpdatesOption = None,
     examples: ExamplesOption = None,
     dropout: DropoutOption = None,
+    bfloat16: Bfloat16Option = None,
     shift: Annotated[
         int | None, typer.Option(help="Images: largest random shift in pixels.")
     ] = None,
@@ -111,11 +119,11 @@ def train_classifier(
         raise ValueError("--method best and --from RUNS must be given together")
     recipe = given(
         model=model, updates=updates, examples=examples, dropout=dropout, shift=shift, flip=flip,
-        crop=crop, compiled=compiled,
+        crop=crop, compiled=compiled, mixed_precision=bfloat16,
     )  # fmt: skip
     refuse_other_content(out)  # before the training, not after it
     folder = out.resolve()
-    checkpoint = folder.with_name(f"{folder.name}.checkpoint")
+    checkpoint = folder.with_name(f"{folder.name}.checkpoints")
     with processes() as is_first, training_progress(is_first) as progress:
         if runs is not None:
             _refuse_with_best(
@@ -124,7 +132,9 @@ def train_classifier(
                 | given(test=test, image_size=image_size, data_dir=data_dir)
                 | ({"categorical": categorical} if categorical else {})
                 | ({"learning_rates": learning_rates} if learning_rates != DEFAULT_RATES else {})
-                | ({"folds": folds} if folds != FOLDS else {})
+                | given(folds=folds)
+                | ({"choose": choose} if choose else {})
+                | ({"members": members} if members != "folds" else {})
                 | ({"calibrate": calibrate} if calibrate != "folds" else {})
                 | ({"test_size": test_size} if test_size != TEST_SIZE else {})
             )
@@ -139,7 +149,9 @@ def train_classifier(
                 head=head,
                 recipe=recipe,
                 learning_rates=numbers(learning_rates, option="--learning-rates"),
+                choose=listed(choose),
                 folds=folds,
+                members=members,
                 calibrate=calibrate,
                 seed=seed,
                 checkpoint=checkpoint,
@@ -155,7 +167,7 @@ def train_classifier(
     if not is_first:
         return
     classifier.save(out)
-    checkpoint.unlink(missing_ok=True)
+    shutil.rmtree(checkpoint, ignore_errors=True)
     print(json.dumps(_record(classifier, out)) if is_json else _summary(classifier, out))
 
 
@@ -195,6 +207,9 @@ def _record(classifier: Classifier, out: Path) -> dict[str, object]:
         "method": classifier.method,
         "learning_rate": settings["learning_rate"],
         "temperature": classifier.temperature,
+        "strength": float(classifier.ledger.strength),
+        "members": classifier.members,
+        "updates": classifier.details["stopped"]["updates"],
         "prior": dict(zip(classifier.classes, classifier.prior, strict=True)),
         "folds": classifier.details["folds"],
     } | report
@@ -205,8 +220,10 @@ def _summary(classifier: Classifier, out: Path) -> str:
     lines = [] if classifier.evaluation is None else [str(classifier.evaluation), ""]
     lines += classifier.details["notes"]
     rate = classifier.details["settings"]["learning_rate"]
+    count, updates = classifier.members, classifier.details["stopped"]["updates"]
     lines.append(
-        f"{classifier.method}, learning rate {rate:g}, temperature {classifier.temperature:.3g}; "
-        f"{classifier.details['prior']}"
+        f"{classifier.method}, {count} network{'s' if count > 1 else ''}, {updates} updates, "
+        f"learning rate {rate:g}, temperature {classifier.temperature:.3g}, prior adjustment "
+        f"{classifier.ledger.strength:.3g}; {classifier.details['prior']}"
     )
     return "\n".join([*lines, f"wrote {out}"])

@@ -20,9 +20,11 @@ from oddkout.comparing.store import RunStore
 from oddkout.comparing.tuning import perform_tuned
 from oddkout.data import Data
 from oddkout.data.sources import DataSource
-from oddkout.fitting.folds import FOLDS
+from oddkout.fitting.folds import suitable_folds
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.recipe import LEARNING_RATES, Recipe, changed_recipe
+from oddkout.fitting.pipeline import MembersOption
+from oddkout.fitting.recipe import Recipe, changed_recipe
+from oddkout.fitting.selection import LEARNING_RATES, checked_choices
 
 # The arguments of ``load_data`` that a comparison accepts.
 _READING = ("target", "test", "test_size", "image_size", "categorical", "distribution",
@@ -38,7 +40,9 @@ def compare(
     methods: Sequence[str] = tuple(METHODS),
     seeds: int = 5,
     learning_rates: Sequence[Number] = LEARNING_RATES,
-    folds: int = FOLDS,
+    choose: Sequence[str] = (),
+    folds: int | None = None,
+    members: MembersOption = "folds",
     recipe: Mapping[str, Any] | None = None,
     out: str | Path = "runs",
     retry_failed: bool = False,
@@ -48,10 +52,11 @@ def compare(
 ) -> Comparison:
     """Compare methods on one data set.
 
-    All methods get the same splits, subsets and number of updates and examples. Each chooses its
-    learning rate from the same list, by out-of-fold NLL on the first seed. Every finished run is
-    stored at once; call ``compare`` again to resume. The comparison is saved as
-    ``comparison.json`` in the folder of its runs.
+    All methods get the same splits, subsets, examples per update and largest number of updates.
+    Each chooses its learning rate from the same list, by out-of-fold NLL on the first seed, and
+    when to stop, by out-of-fold NLL of each seed. Every finished run is stored at once; call
+    ``compare`` again to resume. The comparison is saved as ``comparison.json`` in the folder of its
+    runs.
 
     Args:
         source: Anything that ``load_data`` takes; by default 200 examples of the embedded digits
@@ -59,8 +64,10 @@ def compare(
         methods: Names of the methods.
         seeds: Number of seeds.
         learning_rates: Learning rates to choose from.
-        folds: Number of cross-validation folds that choose the learning rate and fit the
-            temperature; 0 for none, which requires a single learning rate.
+        choose: Further choices, see ``oddkout.fit``; made on the first seed.
+        folds: Number of cross-validation folds, see ``oddkout.fit``; 0 for none, which requires a
+            single learning rate.
+        members: Whether the networks of the folds predict together, or a single one.
         recipe: Fields of ``Recipe`` to change, e.g. ``{"updates": 300}``.
         out: Folder for the runs.
         retry_failed: Whether to retry runs of this comparison that failed before.
@@ -73,13 +80,15 @@ def compare(
         raise ValueError("a comparison needs at least one method and one learning rate")
     for name in methods:
         one_of("method", name, METHODS)
-    if len(learning_rates) > 1 and not folds:
+    choices = checked_choices(choose, learning_rates=learning_rates)
+    if folds == 0 and (len(choices["learning_rate"]) > 1 or choose):
         raise ValueError(
-            f"choosing among {len(learning_rates)} learning rates needs folds, got folds=0; set "
-            "folds to 5, or give one learning rate"
+            f"choosing among {len(choices['learning_rate'])} learning rates"
+            f"{''.join(f' and {name}' for name in choose)} needs folds, got folds=0; set folds to "
+            "5, or give one learning rate and nothing else to choose"
         )
     store = RunStore(out)
-    config = setting(source, folds=folds, recipe=recipe, out=out, **reading)
+    config = setting(source, folds=folds, members=members, recipe=recipe, out=out, **reading)
     entries = [replace(config, method=name) for name in dict.fromkeys(methods)]
     if retry_failed:
         store.forget_failed(
@@ -89,13 +98,13 @@ def compare(
     chosen_executor = executor or LocalExecutor()  # one for all, so that processes are reused
     runs, tuning = perform_tuned(
         entries,
-        learning_rates=learning_rates,
+        choices=choices,
         seeds=range(seeds),
         perform=lambda configs: perform_grid(
             configs, store, executor=chosen_executor, progress=progress
         ),
     )
-    comparison = Comparison(runs=runs, tuning=tuning, folder=Path(out))
+    comparison = Comparison(runs=runs, tuning=tuning, choices=choices, folder=Path(out))
     save_comparison(comparison)
     return comparison
 
@@ -103,7 +112,8 @@ def compare(
 def setting(
     source: DataSource,
     *,
-    folds: int = FOLDS,
+    folds: int | None = None,
+    members: MembersOption = "folds",
     recipe: Mapping[str, Any] | None = None,
     out: str | Path,
     **reading: Any,
@@ -119,12 +129,13 @@ def setting(
     given = {name: value for name, value in reading.items() if value is not None}
     categorical = tuple(given.pop("categorical", ()))
     path, options = stored_source(source, Path(out), given)
-    config = RunConfig(data=path, folds=folds, categorical=categorical, **options)
+    config = RunConfig(data=path, members=members, categorical=categorical, **options)
     data = data_for(config)
     is_benchmark = data.is_benchmark or (isinstance(source, Data) and source.is_benchmark)
     config = replace(
         config,
         population="uniform" if is_benchmark else "train",
+        folds=suitable_folds(len(data.y_train)) if folds is None else folds,
         **changed_recipe(data.class_sizes, recipe or {}),
     )
     check(config)

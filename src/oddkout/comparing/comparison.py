@@ -1,16 +1,17 @@
 """The result of a comparison: means over seeds, paired differences, a winner and a verdict."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from oddkout.comparing.config import RunConfig, open_setting
 from oddkout.comparing.run import Run
 from oddkout.data import KNOWN
 from oddkout.fitting.methods import METHODS as METHOD_TABLE
+from oddkout.fitting.selection import FIELDS
 from oddkout.metrics.catalogue import METRICS
 
 if TYPE_CHECKING:
@@ -38,13 +39,15 @@ class Comparison:
     """Runs of several methods on one setting, all with the same seeds.
 
     Attributes:
-        runs: The runs with the chosen learning rates.
-        tuning: The runs that the learning rates were chosen from.
+        runs: The runs with the chosen recipes.
+        tuning: The runs that the recipes were chosen from.
+        choices: What each method chose on the first seed, with the candidates.
         folder: Folder of the stored runs.
     """
 
     runs: Sequence[Run]
     tuning: Sequence[Run] = ()
+    choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     folder: Path | None = None
 
     @cached_property
@@ -73,8 +76,9 @@ class Comparison:
 
     @property
     def setting(self) -> RunConfig:
-        """The config that all runs share; method, learning rate and seed have their defaults."""
-        return open_setting(self.runs[0].config)
+        """The config that all runs share; method, seed and what was chosen have their defaults."""
+        chosen = [name for choice in ("learning_rate", *self.choices) for name in FIELDS[choice]]
+        return open_setting(self.runs[0].config, chosen=chosen)
 
     @property
     def learning_rates(self) -> list[float]:

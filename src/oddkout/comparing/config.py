@@ -1,6 +1,7 @@
 """The config of a run: data, method, recipe and seed."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from hashlib import blake2b
@@ -9,12 +10,21 @@ from typing import Any
 from oddkout.checks import Number, at_least
 from oddkout.data import KNOWN
 from oddkout.data.load import TrainingPart
-from oddkout.fitting.folds import FOLDS
+from oddkout.fitting.folds import FOLDS, Calibration
 from oddkout.fitting.methods import METHODS, Method, chosen_method
-from oddkout.fitting.pipeline import Population
+from oddkout.fitting.pipeline import MembersOption, Population
 from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.selection import FIELDS
 
 FORMAT = 1
+
+# What runs of version 0.1.0 did, which did not record it.
+_BEFORE_MEMBERS: dict[str, Any] = {
+    "schedule": "cosine",
+    "averaging": None,
+    "members": "single",
+    "calibrate": "temperature",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +48,9 @@ class RunConfig(Recipe):
         method: Name of the method.
         k: Number of odd classes; by default that of the method.
         head: Whether to train an odd-class head; by default as the method prescribes.
-        folds: Number of cross-validation folds; 0 for none.
+        folds: Number of cross-validation folds; 1 holds out a tenth, 0 is for none.
+        members: Whether the networks of the folds predict together, or a single one.
+        calibrate: What is fitted to out-of-fold logits.
         seed: Seed of all randomness: split, subset, weights and batches.
     """
 
@@ -57,13 +69,14 @@ class RunConfig(Recipe):
     k: int | None = None
     head: bool | None = None
     folds: int = FOLDS
+    members: MembersOption = "folds"
+    calibrate: Calibration = "folds"
     seed: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.spec  # raises for an unknown method, or a k without sets
-        if self.folds != 0:
-            at_least("folds, unless it is 0 for none,", self.folds, 2)
+        at_least("folds", self.folds, 0)
 
     @property
     def id(self) -> str:
@@ -110,17 +123,25 @@ class RunConfig(Recipe):
         """Read the result of ``asdict``; unknown fields raise."""
         if unknown := sorted(values.keys() - {part.name for part in fields(cls)}):
             raise ValueError(f"unknown fields {unknown}; the run was written by another version")
-        return cls(**values | {"categorical": tuple(values.get("categorical", ()))})
+        return cls(
+            **(_BEFORE_MEMBERS if "members" not in values else {})
+            | values
+            | {"categorical": tuple(values.get("categorical", ()))}
+        )
 
 
-def open_setting(config: RunConfig) -> RunConfig:
-    """The config with default method, learning rate and seed, which a comparison varies."""
-    return replace(
-        config,
-        method=RunConfig.method,
-        learning_rate=RunConfig.learning_rate,
-        seed=RunConfig.seed,
-    )
+# The fields of the recipe that a comparison may choose for each method.
+CHOSEN = tuple(name for names in FIELDS.values() for name in names)
+
+
+def open_setting(config: RunConfig, *, chosen: Sequence[str] = ("learning_rate",)) -> RunConfig:
+    """The config with default method, seed and choices, which a comparison varies.
+
+    Args:
+        chosen: Fields of the recipe that were chosen for each method.
+    """
+    defaults = {name: getattr(RunConfig, name) for name in chosen}
+    return replace(config, method=RunConfig.method, seed=RunConfig.seed, **defaults)
 
 
 def _written(value: Any) -> Any:

@@ -43,10 +43,14 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
         fitted = fit_network(
             data,
             method=configs[0].spec,
-            recipes=[configs[0].recipe],
+            recipe=configs[0].recipe,
+            choices={},
             folds=configs[0].folds,
+            members=configs[0].members,
+            calibration=configs[0].calibrate,
             population=configs[0].population,
             seed=configs[0].seed,
+            processes=1,
         )
         test_logits = predict_logits(fitted.model, data.x_test)
         runs = [
@@ -108,7 +112,7 @@ def _evaluated(config: RunConfig, data: Prepared, fitted: Fitted, test_logits: T
     """Evaluate a fitted network on the test part and return the run."""
     began = time.perf_counter()
     as_trained, calibrated = (
-        ledger.logits(test_logits) for ledger in (fitted.as_trained, fitted.calibrated)
+        ledger.combined(test_logits) for ledger in (fitted.as_trained, fitted.calibrated)
     )
     metrics = _measured(as_trained, data.y_test)
     is_same = torch.equal(calibrated, as_trained)  # usually without folds
@@ -117,8 +121,11 @@ def _evaluated(config: RunConfig, data: Prepared, fitted: Fitted, test_logits: T
         config=config,
         classes=data.classes,
         train_counts=data.y.bincount(minlength=len(data.classes)).tolist(),
-        prior=list(fitted.ledger.stated),
-        temperature=fitted.temperature,
+        prior=list(fitted.calibrated.stated),
+        temperature=float(fitted.calibrated.temperature),
+        strength=float(fitted.calibrated.strength),
+        updates=fitted.updates,
+        members=fitted.members,
         fold_metrics={} if scores is None else scores.metrics,
         as_trained=metrics,
         tempered=metrics if is_same else _measured(calibrated, data.y_test),
@@ -127,12 +134,12 @@ def _evaluated(config: RunConfig, data: Prepared, fitted: Fitted, test_logits: T
         notes=list(fitted.notes),
         versions=versions(),
         logits=as_trained.numpy().astype(np.float32),
+        calibrated_logits=calibrated.numpy().astype(np.float32),
         labels=data.y_test.numpy(),
     )
     if scores is not None:
         is_scored = scores.fold_of != UNSCORED
-        logits = fitted.ledger.logits(scores.logits[is_scored])
-        run.fold_logits = logits.numpy().astype(np.float32)
+        run.fold_logits = scores.logits[is_scored].numpy().astype(np.float32)
         run.fold_labels = data.y[is_scored].numpy()
     return run
 

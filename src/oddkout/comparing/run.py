@@ -14,7 +14,7 @@ from oddkout.version import versions
 _FOLDS_KEY = "out_of_fold"
 
 # Fields stored as arrays in ``predictions.npz``, not in ``run.json``.
-ARRAYS = ("logits", "labels", "fold_logits", "fold_labels")
+ARRAYS = ("logits", "calibrated_logits", "labels", "fold_logits", "fold_labels")
 
 
 @dataclass(kw_only=True)
@@ -28,19 +28,22 @@ class Run:
         train_counts: Number of training examples of each class.
         prior: Class frequencies that the probabilities are for.
         temperature: The out-of-fold temperature.
+        strength: The out-of-fold strength of prior adjustment.
+        updates: Number of updates of each network; 0 if unknown.
+        members: Number of networks that predict together.
         fold_metrics: NLL and accuracy of the out-of-fold predictions, each fold with a temperature
             fitted on the other folds; classes are weighted as in the population.
         as_trained: Metrics on the test part, each with interval and null level.
-        tempered: The same metrics with the out-of-fold temperature.
+        tempered: The same metrics with the out-of-fold calibration.
         log: The learning curve.
         seconds: Duration of training, folds and evaluation; and the CPU time of the job, which all
             runs trained together share.
         notes: What a reader should know, one sentence each.
         versions: Versions of the software used.
         logits: Logits of the test part, as trained.
+        calibrated_logits: Logits of the test part, with the out-of-fold calibration.
         labels: Classes of the test part.
-        fold_logits: Out-of-fold logits of the training part, for the same prior, without
-            temperature.
+        fold_logits: Out-of-fold logits of the networks for the training part.
         fold_labels: Classes of these training examples.
     """
 
@@ -50,6 +53,9 @@ class Run:
     train_counts: list[int] = field(default_factory=list)
     prior: list[float] = field(default_factory=list)
     temperature: float = 1.0
+    strength: float = 0.0
+    updates: int = 0
+    members: int = 1
     fold_metrics: dict[str, float] = field(default_factory=dict)
     as_trained: dict[str, Any] = field(default_factory=dict)
     tempered: dict[str, Any] = field(default_factory=dict)
@@ -58,6 +64,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     logits: Float[ndarray, "examples classes"] | None = None
+    calibrated_logits: Float[ndarray, "examples classes"] | None = None
     labels: Int[ndarray, " examples"] | None = None
     fold_logits: Float[ndarray, "train classes"] | None = None
     fold_labels: Int[ndarray, " train"] | None = None
@@ -72,7 +79,7 @@ class Run:
 
         Args:
             metric: Name of the metric, see ``evaluate``.
-            is_tempered: Whether the out-of-fold temperature is applied.
+            is_tempered: Whether the out-of-fold calibration is applied.
         """
         measured = (self.tempered if is_tempered else self.as_trained)[metric]["value"]
         return float("nan") if measured is None else float(measured)
@@ -82,7 +89,7 @@ class Run:
 
         Args:
             metric: Name of a calibration error; other metrics have no null level.
-            is_tempered: Whether the out-of-fold temperature is applied.
+            is_tempered: Whether the out-of-fold calibration is applied.
         """
         level = (self.tempered if is_tempered else self.as_trained)[metric].get("null")
         return None if level is None else dict(level)
@@ -91,15 +98,11 @@ class Run:
         """Logits of the test part, from which the metrics were computed.
 
         Args:
-            is_tempered: Whether the out-of-fold temperature is applied.
+            is_tempered: Whether the out-of-fold calibration is applied.
         """
-        if self.logits is None:
+        if self.logits is None or self.calibrated_logits is None:
             raise ValueError(f"run {self.config.id} was read without its predictions")
-        prescribed = self.config.spec.temperature
-        if not is_tempered or prescribed == "fit":  # then the temperature is applied already
-            return self.logits
-        applied = float(prescribed) if isinstance(prescribed, float | int) else 1.0
-        return self.logits * (applied / self.temperature)
+        return self.calibrated_logits if is_tempered else self.logits
 
     def to_dict(self) -> dict[str, Any]:
         """The content of ``run.json``: everything except the predictions."""

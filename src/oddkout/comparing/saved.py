@@ -9,10 +9,12 @@ from typing import Any
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
+from oddkout.fitting.members import STOPS
+from oddkout.fitting.selection import CANDIDATES, FIELDS
 from oddkout.version import versions
 
 FILE = "comparison.json"
-_FORMAT = 1
+_FORMAT = 2
 
 
 def save_comparison(comparison: Comparison) -> Path:
@@ -34,11 +36,22 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
         "prior": comparison.prior_sentence,
         "seeds": sorted({run.config.seed for run in comparison.runs}),
         "choices": {
-            "learning_rate": {
-                "candidates": comparison.learning_rates,
-                "by": "lowest out-of-fold NLL on the first seed",
+            **{
+                choice: {
+                    "candidates": list(candidates),
+                    "by": "lowest out-of-fold NLL on the first seed",
+                    "chosen": {
+                        name: {part: getattr(runs[0].config, part) for part in FIELDS[choice]}
+                        for name, runs in comparison.by_method.items()
+                    },
+                }
+                for choice, candidates in comparison.choices.items()
+            },
+            "updates": {
+                "candidates": list(STOPS),
+                "by": "lowest out-of-fold NLL of each run, in shares of its updates",
                 "chosen": {
-                    name: runs[0].config.learning_rate
+                    name: [run.updates for run in runs]
                     for name, runs in comparison.by_method.items()
                 },
             },
@@ -48,6 +61,7 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
             name: {
                 "runs": [run.config.id for run in runs],
                 "tuning": [run.config.id for run in comparison.tuning if run.config.method == name],
+                "tuning_runs": sum(run.config.method == name for run in comparison.tuning),
                 "failed": comparison.failed.get(name),
             }
             for name, runs in comparison.by_method.items()
@@ -79,6 +93,11 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = False) -> Com
         if record["format"] != _FORMAT:
             raise ValueError(f"its format is {record['format']}, not {_FORMAT}")
         contestants = record["contestants"].values()
+        choices = {
+            name: tuple(record["choices"][name]["candidates"])
+            for name in CANDIDATES
+            if name in record["choices"]
+        }
         compared = [name for entry in contestants for name in entry["runs"]]
         tuned = [name for entry in contestants for name in entry["tuning"]]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -89,6 +108,7 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = False) -> Com
     return Comparison(
         runs=_read(store, compared, has_predictions=has_predictions),
         tuning=_read(store, tuned, has_predictions=False),
+        choices=choices,
         folder=folder,
     )
 

@@ -8,12 +8,14 @@ import time
 import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 
-from oddkout.comparing.config import RunConfig
+from oddkout.checks import Number
+from oddkout.comparing.config import CHOSEN, RunConfig, open_setting
 from oddkout.comparing.run import ARRAYS, Run
 
 _RUN, _PREDICTIONS = "run.json", "predictions.npz"
@@ -124,9 +126,13 @@ class RunStore:
         shutil.rmtree(temporary)
 
     def forget_failed(self, configs: Iterable[RunConfig]) -> None:
-        """Remove the failed runs of these configs, so that they will be performed again."""
-        for config in dict.fromkeys(configs):
-            if config in self and (run := self.read(config)).has_failed:
+        """Remove the failed runs of these configs, so that they will be performed again.
+
+        The fields that a comparison chooses after the learning rate may differ.
+        """
+        wanted = {_identity(config) for config in configs}
+        for run in self.runs() if self.folder.is_dir() else []:
+            if run.has_failed and _identity(run.config) in wanted:
                 self.forget(run)
 
     def sweep(self) -> None:
@@ -139,6 +145,14 @@ class RunStore:
     def _temporary(self, run: Run) -> Path:
         """A unique path that readers ignore."""
         return self.folder / f".{run.config.id}.{uuid4().hex}.tmp"
+
+
+def _identity(config: RunConfig) -> tuple[RunConfig, str, Number, int]:
+    """What failed runs are recognised by: everything except what a comparison chooses."""
+    opened = open_setting(config, chosen=CHOSEN)
+    if config.fingerprint:  # the same data may have moved
+        opened = replace(opened, data="", test=None)
+    return opened, config.method, config.learning_rate, config.seed
 
 
 def _on_disk(file: int) -> None:
@@ -185,6 +199,7 @@ def _read(folder: Path, *, has_predictions: bool) -> Run:
                 np.load(stream, allow_pickle=False) as arrays,
             ):
                 run.logits, run.labels = arrays["logits"], arrays["labels"]
+                run.calibrated_logits = arrays["calibrated_logits"]
                 if "fold_logits" in arrays:
                     run.fold_logits, run.fold_labels = arrays["fold_logits"], arrays["fold_labels"]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

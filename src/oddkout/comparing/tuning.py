@@ -1,14 +1,16 @@
-"""Choose the learning rate of each method out of fold on the first seed; run all seeds with it."""
+"""Choose the recipe of each method out of fold on the first seed; run all seeds with it."""
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
+from typing import Any
 
 from oddkout.checks import Number
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.run import Run
+from oddkout.fitting.selection import alternatives
 
 # Performs configs and returns their runs in the same order.
 Perform = Callable[[list[RunConfig]], list[Run]]
@@ -17,38 +19,42 @@ Perform = Callable[[list[RunConfig]], list[Run]]
 def perform_tuned(
     configs: Iterable[RunConfig],
     *,
-    learning_rates: Sequence[Number],
+    choices: Mapping[str, Sequence[Any]],
     seeds: Sequence[int],
     perform: Perform,
 ) -> tuple[list[Run], list[Run]]:
-    """Perform each config with every learning rate on the first seed, then the best on all seeds.
+    """Make the choices of each config on the first seed, then perform the best on all seeds.
 
-    All methods get the same budget. The best rate has the lowest out-of-fold NLL, computed with an
-    out-of-fold temperature; the test part is not used. A rate whose run failed is not eligible.
+    All methods get the same lists. One choice follows the other; the best candidate has the lowest
+    out-of-fold NLL, and the test part is not used. A candidate whose run failed is not eligible.
 
     Args:
-        configs: One config for each method and setting; their rates and seeds are replaced.
-        learning_rates: Candidates; duplicates are ignored.
+        configs: One config for each method and setting; their learning rates and seeds are
+            replaced.
+        choices: What to choose, with the candidates; see ``checked_choices``.
         seeds: The seeds; the first one is used for tuning.
         perform: Performs configs and returns their runs.
 
     Returns:
-        The runs with the best rates, ordered by config and seed, and all tuning runs.
+        The runs with the best recipes, ordered by config and seed, and all tuning runs.
     """
-    rates = list(dict.fromkeys(learning_rates))
-    candidates = [
-        [replace(config, learning_rate=rate, seed=seeds[0]) for rate in rates]
+    first = {
+        config: replace(config, seed=seeds[0], learning_rate=choices["learning_rate"][0])
         for config in dict.fromkeys(configs)
-    ]
-    tuning = perform([config for grid in candidates for config in grid])
-    # By order, not by config: a stored run may have read the same data from another path.
-    remaining = iter(tuning)
-    best = [
-        replace(grid[0], learning_rate=best_config([next(remaining) for _ in grid]).learning_rate)
-        for grid in candidates
-    ]
-    final = perform([replace(config, seed=seed) for config in best for seed in seeds])
-    return final, tuning
+    }
+    best = dict(first)
+    tuned: dict[RunConfig, Run] = {}
+    for name, values in choices.items():
+        candidates = {
+            config: alternatives(best[config], name, values, method=config.spec, start=start)
+            for config, start in first.items()
+        }
+        wanted = [one for listed in candidates.values() for one in listed if one not in tuned]
+        tuned |= zip(wanted, perform(wanted), strict=True)
+        for config, listed in candidates.items():
+            best[config] = best_config(listed, [tuned[one] for one in listed])
+    final = perform([replace(config, seed=seed) for config in best.values() for seed in seeds])
+    return final, list(tuned.values())
 
 
 def chosen_rate(runs: Sequence[Run]) -> Number:
@@ -74,16 +80,13 @@ def chosen_rate(runs: Sequence[Run]) -> Number:
     return max(rates, key=lambda rate: counts[rate])
 
 
-def best_config(runs: Sequence[Run]) -> RunConfig:
-    """The config with the lowest out-of-fold NLL; on a tie, or without NLL, the lowest rate.
-
-    The result does not depend on the order of the runs.
+def best_config(configs: Sequence[RunConfig], runs: Sequence[Run]) -> RunConfig:
+    """The config with the lowest out-of-fold NLL; on a tie, or without NLL, the first.
 
     Args:
-        runs: Runs of one method and one seed with different learning rates.
+        configs: Configs of one method and one seed with different recipes.
+        runs: Their runs. A stored run may have read the same data from another path.
     """
-    successful = [run for run in runs if not run.has_failed] or list(runs)
-    return min(
-        successful,
-        key=lambda run: (run.fold_metrics.get("nll", math.inf), run.config.learning_rate),
-    ).config
+    pairs = list(zip(configs, runs, strict=True))
+    successful = [pair for pair in pairs if not pair[1].has_failed] or pairs
+    return min(successful, key=lambda pair: pair[1].fold_metrics.get("nll", math.inf))[0]

@@ -32,7 +32,7 @@ def fit_winner(
         source: The compared data, by name or path.
         target: The target column of the comparison; optional, checked if given.
         seed: Seed of all randomness.
-        checkpoint: File for the state of the final training, which resumes from it.
+        checkpoint: Folder for the states of all trainings, which resume from it.
         progress: Called with each row of the learning curves.
     """
     config = winning_config(folder, source=source)
@@ -58,7 +58,8 @@ def fit_winner(
         recipe=recipe,
         learning_rates=[rate],
         folds=config.folds,
-        calibrate="folds",
+        members=config.members,
+        calibrate=config.calibrate,
         seed=seed,
         checkpoint=checkpoint,
         progress=progress,

@@ -17,8 +17,7 @@ from oddkout.data.sources import is_frame
 from oddkout.estimator.inputs import Inputs
 from oddkout.estimator.requirements import refuse_weights, trainable_labels, trainable_method
 from oddkout.fitting.fit import fit_data
-from oddkout.fitting.folds import FOLDS
-from oddkout.fitting.recipe import LEARNING_RATES
+from oddkout.fitting.selection import LEARNING_RATES
 from oddkout.prior import class_frequencies, requested_prior
 
 
@@ -39,12 +38,15 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             images of at least 16 x 16 pixels, ResNet18 for other images.
         k: Number of odd classes in a set; by default that of the method, 1 for ``"oko"``.
         method: Name of the method, see ``oddkout.fitting.methods.METHODS``.
-        max_updates: Number of updates; by default adapted to the number of examples.
+        max_updates: Largest number of updates; by default adapted to the number of examples.
         learning_rate: Peak learning rate; by default chosen out of fold.
-        folds: Number of cross-validation folds that choose the learning rate and fit the
-            temperature; 0 for none, which requires a learning rate.
-        calibrate: ``"folds"`` divides the logits by the temperature fitted out of fold; ``"none"``
-            uses the temperature that the method prescribes, usually 1.
+        folds: Number of cross-validation folds, see ``oddkout.fit``; 0 for none, which requires a
+            learning rate.
+        members: ``"folds"`` averages the networks of the folds; ``"single"`` trains one network on
+            all examples, with what the folds chose.
+        calibrate: ``"folds"`` fits temperature and strength of prior adjustment out of fold,
+            ``"temperature"`` the temperature alone; ``"none"`` uses the temperature that the method
+            prescribes, usually 1.
         prior: Class frequencies that the probabilities are for. ``"train"``: those of the training
             data, as in other scikit-learn classifiers. ``"uniform"``: equal, which favours rare
             classes. Or a list in the order of ``classes_``.
@@ -55,7 +57,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         classes_: The classes, sorted.
         n_features_in_: Length of the first axis of an example: the number of columns of a table.
         classifier_: The fitted ``Classifier``; its ``save`` writes it to disk.
-        module_: The trained network.
+        module_: The trained network, or the ensemble of the members.
         prior_: Class frequencies that its probabilities are for, in the order of ``classes_``.
         temperature_: What its logits are divided by.
         log_: The learning curve, see ``Trained``.
@@ -78,7 +80,8 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         method: Any = "oko",
         max_updates: Any = None,
         learning_rate: Any = None,
-        folds: Any = FOLDS,
+        folds: Any = None,
+        members: Any = "folds",
         calibrate: Any = "folds",
         prior: Any = "train",
         random_state: Any = None,
@@ -90,6 +93,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.max_updates = max_updates
         self.learning_rate = learning_rate
         self.folds = folds
+        self.members = members
         self.calibrate = calibrate
         self.prior = prior
         self.random_state = random_state
@@ -129,6 +133,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             recipe=self._recipe(),
             learning_rates=self._learning_rates(),
             folds=self.folds,
+            members=self.members,
             calibrate=self.calibrate,
             seed=self._seed(),
             progress=_print_row if self.verbose else None,

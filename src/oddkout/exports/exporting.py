@@ -139,6 +139,7 @@ def _facts(classifier: Classifier, graph: ProbabilityGraph, format: str) -> dict
         "prior": list(graph.prior),
         "card_prior": list(classifier.prior),
         "temperature": classifier.temperature,
+        "members": classifier.members,
         "method": classifier.method,
         "network": classifier.network,
         "fingerprint": classifier.details.get("data", {}).get("fingerprint", ""),

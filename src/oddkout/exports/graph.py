@@ -31,6 +31,7 @@ class ProbabilityGraph(nn.Module):
     deviation: Tensor
     temperature: Tensor
     shift: Tensor
+    prior_shift: Tensor
 
     def __init__(self, classifier: Classifier, *, prior: Sequence[float] | None = None) -> None:
         super().__init__()
@@ -42,16 +43,20 @@ class ProbabilityGraph(nn.Module):
         self.raw = raw_input(classifier, mean=self.mean, deviation=self.deviation)
         self.register_buffer("temperature", torch.tensor(classifier.temperature))
         self.prior = requested_prior("train" if prior is None else prior, train=classifier.prior)
-        # The ledger is linear: logits over the temperature, plus what it makes of logits of 0.
-        zeros = torch.zeros(1, len(classifier.classes), dtype=torch.float64)
-        self.register_buffer("shift", classifier.ledger.logits(zeros, prior=prior).float())
+        ledger = classifier.ledger
+        self.register_buffer("shift", ledger.shift().float())
+        self.exponent = float(ledger.exponent)
+        # Conversion to the requested frequencies comes last, after members are averaged.
+        self.register_buffer("prior_shift", (ledger.shift(prior=prior) - ledger.shift()).float())
         self.eval()
 
     def forward(self, *inputs: Shaped[Tensor, "..."]) -> Float[Tensor, "examples classes"]:
         """Probabilities of the classes."""
         x = (self.raw(*inputs) - self.mean) / self.deviation
-        logits: Tensor = self.model(x)
-        return (logits / self.temperature + self.shift).softmax(dim=1)
+        logits: Tensor = self.model(x) / self.temperature + self.shift
+        if logits.ndim == 3:  # of every member
+            logits = logits.softmax(dim=2).mean(dim=1).clamp_min(1e-30).log() * self.exponent
+        return (logits + self.prior_shift).softmax(dim=1)
 
 
 def traced(graph: ProbabilityGraph, *, network: str) -> torch.export.ExportedProgram:

@@ -1,6 +1,7 @@
 """The state of a training run in one file, written completely or not at all."""
 
 import json
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ def save_checkpoint(
     optimiser: torch.optim.Optimizer,
     average: nn.Module | None,
     *,
+    snapshots: Mapping[int, Mapping[str, Tensor]],
     run: str,
 ) -> None:
     """Write everything that training needs to resume. Replaces an earlier checkpoint atomically.
@@ -39,6 +41,7 @@ def save_checkpoint(
     Args:
         update: Number of updates done.
         average: Moving average of the weights, if there is one.
+        snapshots: Weights kept so far, by number of updates.
         run: The ``run_digest`` of this run.
     """
     from safetensors.torch import save_file
@@ -46,11 +49,14 @@ def save_checkpoint(
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     if average is not None:
         tensors |= {f"average.{name}": value for name, value in average.state_dict().items()}
+    for stop, weights in snapshots.items():
+        tensors |= {f"snapshot.{stop}.{name}": value for name, value in weights.items()}
     for number, state in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{number}.{key}": value for key, value in state.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.tmp")
-    packed = {name: value.detach().contiguous() for name, value in tensors.items()}
+    # Snapshots may share memory with the model; files must not.
+    packed = {name: value.detach().contiguous().clone() for name, value in tensors.items()}
     metadata = {"update": str(update), "log": json.dumps(log), "run": run}
     save_file(packed, temporary, metadata=metadata)
     temporary.replace(path)
@@ -63,8 +69,8 @@ def load_checkpoint(
     average: nn.Module | None,
     *,
     run: str,
-) -> tuple[int, list[dict[str, Number]]]:
-    """Restore model, optimiser and average; return the number of updates done and the log.
+) -> tuple[int, list[dict[str, Number]], dict[int, dict[str, Tensor]]]:
+    """Restore model, optimiser and average; return the updates done, the log and the snapshots.
 
     Args:
         run: The ``run_digest`` of this run; checkpoints of other runs raise.
@@ -92,7 +98,11 @@ def load_checkpoint(
         number, key = name.split(".", 1)
         state.setdefault(int(number), {})[key] = value
     optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
-    return update, log
+    snapshots: dict[int, dict[str, Tensor]] = {}
+    for name, value in _under(tensors, "snapshot.").items():
+        number, key = name.split(".", 1)
+        snapshots.setdefault(int(number), {})[key] = value
+    return update, log, snapshots
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -20,10 +20,12 @@ from oddkout.evaluation import Evaluation
 from oddkout.fitting.preparation import Standardisation
 from oddkout.fitting.training import predict_logits
 from oddkout.models import NAMES, build_model
+from oddkout.models.ensemble import combined
 from oddkout.prior import PriorLedger
 
 _WEIGHTS, _CARD = "model.safetensors", "card.json"
-_FORMAT = 2
+_FORMAT = 3
+_MOST_MEMBERS = 1000
 
 
 @dataclass(kw_only=True)
@@ -36,7 +38,9 @@ class Classifier:
         shape: Shape of one example as the network takes it.
         classes: Names of the classes, in the order of the logits.
         method: Name of the method it was trained with.
-        ledger: Class frequencies of its logits and probabilities, and its temperature.
+        ledger: Class frequencies of its logits and probabilities, its temperature and the strength
+            of prior adjustment.
+        members: Number of networks in the model, whose probabilities are averaged.
         standardisation: Scaling of the inputs; tables are scaled by their encoder instead.
         encoder: Encoder of the columns, for classifiers of tables.
         details: Everything else on the card: metrics with intervals, settings, versions.
@@ -49,6 +53,7 @@ class Classifier:
     classes: tuple[str, ...]
     method: str
     ledger: PriorLedger
+    members: int = 1
     standardisation: Standardisation = field(default_factory=Standardisation)
     encoder: TableEncoder | None = None
     details: dict[str, Any] = field(default_factory=dict)
@@ -75,7 +80,11 @@ class Classifier:
             "method": self.method,
             "prior": list(self.ledger.stated),
             "assumed_prior": list(self.ledger.assumed),
+            "train_prior": list(self.ledger.train),
             "temperature": self.temperature,
+            "strength": float(self.ledger.strength),
+            "exponent": float(self.ledger.exponent),
+            "members": self.members,
             "mean": list(self.standardisation.mean),
             "deviation": list(self.standardisation.deviation),
             "encoder": None if self.encoder is None else self.encoder.to_dict(),
@@ -123,7 +132,8 @@ class Classifier:
                 f"examples must have the shape that the classifier was trained on, {self.shape}, "
                 f"got {shape}; scale images to it, or pass the same columns"
             )
-        return self.ledger.logits(predict_logits(self.model, self.standardisation(x)), prior=prior)
+        logits = predict_logits(self.model, self.standardisation(x))
+        return self.ledger.combined(logits, prior=prior)
 
     def predict_proba(
         self, x: Any, *, prior: Sequence[float] | None = None
@@ -166,17 +176,19 @@ class Classifier:
         folder = Path(folder)
         card = _read_card(folder)
         shape, classes = tuple(card["shape"]), tuple(card["classes"])
-        if model is not None:
-            network = model()
-        elif card["network"] in NAMES:
-            network = build_model(
-                card["network"], shape=shape, classes=len(classes), generator=torch.Generator()
-            )
-        else:
+        if model is None and card["network"] not in NAMES:
             raise ValueError(
                 f"{folder} was trained with a custom network, {card['network']!r}; call "
                 "Classifier.load with model=, a function that builds it"
             )
+        network = combined(
+            model()
+            if model is not None
+            else build_model(
+                card["network"], shape=shape, classes=len(classes), generator=torch.Generator()
+            )
+            for _ in range(card["members"])
+        )
         _load_weights(folder / _WEIGHTS, network)
         encoder = card["encoder"]
         return cls(
@@ -188,8 +200,12 @@ class Classifier:
             ledger=PriorLedger(
                 assumed=tuple(card["assumed_prior"]),
                 stated=tuple(card["prior"]),
+                train=tuple(card["train_prior"]),
                 temperature=card["temperature"],
+                strength=card["strength"],
+                exponent=card["exponent"],
             ),
+            members=card["members"],
             standardisation=Standardisation(tuple(card["mean"]), tuple(card["deviation"])),
             encoder=None if encoder is None else TableEncoder.from_dict(encoder),
             details=card["details"],
@@ -224,7 +240,11 @@ def _read_card(folder: Path) -> dict[str, Any]:
                 ("method", str),
                 ("prior", list),
                 ("assumed_prior", list),
+                ("train_prior", list),
                 ("temperature", float),
+                ("strength", float),
+                ("exponent", float),
+                ("members", int),
                 ("mean", list),
                 ("deviation", list),
                 ("details", dict),
@@ -232,7 +252,12 @@ def _read_card(folder: Path) -> dict[str, Any]:
         )
     except (ValueError, KeyError, TypeError):
         is_card = False
-    if not is_card or {len(card["prior"]), len(card["assumed_prior"])} != {len(card["classes"])}:
+    priors = ("prior", "assumed_prior", "train_prior")
+    if not (
+        is_card
+        and {len(card[name]) for name in priors} == {len(card["classes"])}
+        and 1 <= card["members"] <= _MOST_MEMBERS
+    ):
         raise ValueError(f"{path} is not a card that this version can read; train the model again")
     return dict(card)
 

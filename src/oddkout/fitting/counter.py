@@ -16,11 +16,18 @@ class UpdateCounter:
         self._done = 0
         self._total = total
 
-    def next(self, updates: int) -> Progress | None:
-        """The progress function for the next network, which makes this many updates."""
+    def next(self, updates: int, *, factor: int = 1) -> Progress | None:
+        """The progress function for the next network, which makes this many updates.
+
+        Args:
+            updates: Number of updates.
+            factor: Number of networks that are trained together, each with a share of the updates.
+        """
         before = self._done
         self._done += updates
         progress = self._progress
         if progress is None:
             return None
-        return lambda row: progress(row | {"done": before + row["update"], "total": self._total})
+        return lambda row: progress(
+            row | {"done": before + factor * row["update"], "total": self._total}
+        )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from oddkout.data import Data, load_data
 from oddkout.data.sources import DataSource
 from oddkout.evaluation import Evaluation, evaluate
 from oddkout.fitting.classifier import Classifier
-from oddkout.fitting.folds import FOLDS
+from oddkout.fitting.folds import Calibration, suitable_folds
 from oddkout.fitting.methods import chosen_method
-from oddkout.fitting.pipeline import Fitted, Population, fit_network
+from oddkout.fitting.pipeline import Fitted, MembersOption, Population, fit_network
 from oddkout.fitting.preparation import Prepared, prepared
-from oddkout.fitting.recipe import LEARNING_RATES, Recipe, changed_recipe
+from oddkout.fitting.recipe import Recipe, changed_recipe
+from oddkout.fitting.selection import LEARNING_RATES, checked_choices
 from oddkout.fitting.training import Progress
 from oddkout.prior import PriorLedger, uniform
 from oddkout.version import versions
@@ -34,17 +35,21 @@ def fit(
     head: bool | None = None,
     recipe: Mapping[str, Any] | None = None,
     learning_rates: Sequence[Number] = LEARNING_RATES,
-    folds: int = FOLDS,
-    calibrate: Literal["folds", "none"] = "folds",
+    choose: Sequence[str] = (),
+    folds: int | None = None,
+    members: MembersOption = "folds",
+    calibrate: Calibration = "folds",
     seed: int = 0,
     checkpoint: Path | None = None,
+    processes: int | None = None,
     progress: Progress | None = None,
     **reading: Any,
 ) -> Classifier:
     """Fit a classifier to the training part of a data set and evaluate it on the test part.
 
-    Cross-validation chooses the learning rate and fits the temperature. The final network is
-    trained on the whole training part. Probabilities are for the class frequencies of the training
+    A network is trained without each cross-validation fold. The out-of-fold predictions choose the
+    learning rate and when to stop, and fit the temperature and the strength of prior adjustment.
+    The networks then predict together. Probabilities are for the class frequencies of the training
     part; for the known benchmark data sets they are for equal class frequencies, as in the paper.
 
     Args:
@@ -56,11 +61,20 @@ def fit(
         recipe: Fields of ``Recipe`` to change, e.g. ``{"updates": 300}``. The other fields are
             adapted to the number of examples.
         learning_rates: Candidates; the one with the lowest out-of-fold NLL is used.
-        folds: Number of cross-validation folds; 0 for none, which requires a single learning rate.
-        calibrate: ``"folds"`` divides the logits by the temperature fitted out of fold; ``"none"``
-            uses the temperature that the method prescribes, usually 1.
+        choose: Further choices by out-of-fold NLL, each from a short list and one after the other:
+            ``"dropout"``, ``"weight_decay"``, ``"own"`` (label smoothing, the gamma of the focal
+            loss or the weight of the odd-class head) and, for images, ``"augmentation"``.
+        folds: Number of cross-validation folds; by default 5, and 1 for more than 10,000 examples,
+            which holds out a tenth. 0 for none, which requires a single learning rate.
+        members: ``"folds"`` averages the networks of the folds; ``"single"`` trains one network on
+            the whole training part, with what the folds chose.
+        calibrate: ``"folds"`` fits temperature and strength of prior adjustment out of fold,
+            ``"temperature"`` the temperature alone; ``"none"`` uses the temperature that the method
+            prescribes, usually 1.
         seed: Seed of all randomness, including the split into training and test part.
-        checkpoint: File for the state of the final training, which resumes from it.
+        checkpoint: Folder for the states of all trainings, which resume from it.
+        processes: Number of processes to train the networks of the folds in; by default all cores
+            if training takes long, else one.
         progress: Called with each row of the learning curves.
         **reading: Further arguments of ``load_data``, such as ``target`` and ``test``.
 
@@ -80,10 +94,13 @@ def fit(
         head=head,
         recipe=recipe,
         learning_rates=learning_rates,
+        choose=choose,
         folds=folds,
+        members=members,
         calibrate=calibrate,
         seed=seed,
         checkpoint=checkpoint,
+        processes=processes,
         progress=progress,
     )
 
@@ -102,28 +119,33 @@ def fit_data(
     head: bool | None,
     recipe: Mapping[str, Any] | None,
     learning_rates: Sequence[Number],
-    folds: int,
-    calibrate: Literal["folds", "none"],
+    folds: int | None,
+    calibrate: Calibration,
     seed: int,
+    choose: Sequence[str] = (),
+    members: MembersOption = "folds",
     checkpoint: Path | None = None,
+    processes: int | None = None,
     progress: Progress | None = None,
 ) -> Classifier:
     """Fit a classifier to loaded data; the other arguments are those of ``fit``."""
-    one_of("calibrate", calibrate, ("folds", "none"))
-    if folds:
-        at_least("folds, unless it is 0 for none,", folds, 2)
-    if not learning_rates:
-        raise ValueError("learning_rates must hold at least one rate, got none")
+    one_of("calibrate", calibrate, get_args(Calibration))
+    count = suitable_folds(len(data.y_train)) if folds is None else at_least("folds", folds, 0)
+    choices = checked_choices(choose, learning_rates=learning_rates)
     base = Recipe(**changed_recipe(data.class_sizes, recipe or {}))
     ready = prepared(data)
     fitted = fit_network(
         ready,
         method=chosen_method(method, k=k, head=head),
-        recipes=[replace(base, learning_rate=rate) for rate in sorted(set(learning_rates))],
-        folds=folds,
+        recipe=replace(base, learning_rate=choices["learning_rate"][0]),
+        choices=choices,
+        folds=count,
+        members=members,
+        calibration=calibrate,
         population=population,
         seed=seed,
-        checkpoint=checkpoint,
+        checkpoints=checkpoint,
+        processes=processes,
         progress=progress,
     )
     ledger = fitted.as_trained if calibrate == "none" else fitted.calibrated
@@ -134,6 +156,7 @@ def fit_data(
         shape=tuple(ready.x.shape[1:]),
         classes=data.classes,
         method=method,
+        members=fitted.members,
         ledger=ledger,
         standardisation=ready.standardisation,
         encoder=data.encoder,
@@ -142,7 +165,8 @@ def fit_data(
     classifier.details = _details(classifier, data, ready, fitted) | {
         "prior": prior_sentence(ledger, population),
         "settings": settings_of(fitted)
-        | {"folds": folds, "calibrate": calibrate, "learning_rates": sorted(set(learning_rates)),
+        | {"folds": count, "members": members, "calibrate": calibrate,
+           "learning_rates": sorted(set(learning_rates)), "choose": list(choose),
            "population": population, "seed": seed},
     }  # fmt: skip
     return classifier
@@ -166,10 +190,20 @@ def prior_sentence(ledger: PriorLedger, population: Population) -> str:
 
 def settings_of(fitted: Fitted) -> dict[str, Any]:
     """The settings a network was trained with, as plain values."""
-    recipe = asdict(fitted.recipe)
-    if not isinstance(recipe["model"], str):
-        recipe["model"] = getattr(recipe["model"], "__name__", "own")
-    return recipe | {"k": fitted.method.k, "head": fitted.method.head}
+    return settings_of_recipe(fitted.recipe) | {"k": fitted.method.k, "head": fitted.method.head}
+
+
+def settings_of_recipe(recipe: Recipe) -> dict[str, Any]:
+    """The fields of a recipe as plain values; a custom network by its name."""
+    settings = asdict(recipe)
+    if not isinstance(settings["model"], str):
+        settings["model"] = getattr(settings["model"], "__name__", "own")
+    return settings
+
+
+def _parameters(fitted: Fitted) -> int:
+    """Number of weights of all networks together."""
+    return sum(weights.numel() for weights in fitted.model.parameters())
 
 
 def evaluated(classifier: Classifier, data: Data) -> Evaluation | None:
@@ -198,6 +232,17 @@ def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Fitted
             "dtype": str(np.asarray(data.x_train[:1]).dtype),
         },
         "folds": None if fitted.scores is None else fitted.scores.metrics,
+        "stopped": {"updates": fitted.updates, "curve": fitted.curve},
+        "compared": [
+            {
+                name: value
+                for name, value in settings_of_recipe(recipe).items()
+                if value != settings_of_recipe(fitted.choices[0][0])[name]
+            }
+            | {"nll": nll}
+            for recipe, nll in fitted.choices
+        ],
+        "inference": {"networks": fitted.members, "parameters": _parameters(fitted)},
         "test": None if evaluation is None else evaluation.to_dict(),
         "notes": list(fitted.notes),
         "log": fitted.log,

@@ -1,23 +1,35 @@
-"""Cross-validation folds: assignment, out-of-fold predictions and their scores."""
+"""Cross-validation folds: assignment, and the scores of out-of-fold predictions."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from oddkout.calibrators import cross_fitted_temperature, fold_numbers
-from oddkout.checks import at_least
+from oddkout.calibrators import Calibrator, cross_fitted, fold_numbers
+from oddkout.calibrators.temperature import example_weights
+from oddkout.checks import at_least, one_of
 from oddkout.fitting.requirements import fold_count
 from oddkout.prior import PriorLedger
 from oddkout.randomness import keyed_generator
 
 FOLDS = 5
 
+# What is fitted to out-of-fold logits: temperature and strength of prior adjustment, the
+# temperature alone, or nothing.
+Calibration = Literal["folds", "temperature", "none"]
+
 # Fold number of examples that are in every training part and never scored.
 UNSCORED = -1
+
+# With more examples than this, one part of the data is held out instead of five folds: it is large
+# enough to choose and to calibrate, and five networks would take five times as long.
+_MANY = 10_000
+_HELD_SHARE = 0.1
+# Parts of the held-out examples, for an unbiased score of the calibration.
+_PARTS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +39,24 @@ class FoldScores:
     Attributes:
         logits: Logits of the networks; 0 for examples that are never scored.
         fold_of: Fold of each example; ``UNSCORED`` for examples that are never scored.
-        temperature: Temperature fitted to these logits, after conversion to the stated prior.
-        metrics: NLL and accuracy, each fold with a temperature fitted on the other folds.
+        ledger: The ledger with temperature and strength fitted to these logits.
+        metrics: NLL and accuracy, each fold with a calibration fitted to the other folds.
     """
 
     logits: Float[Tensor, "examples classes"]
     fold_of: Int[Tensor, " examples"]
-    temperature: float
+    ledger: PriorLedger
     metrics: dict[str, float]
+
+
+def suitable_folds(examples: int) -> int:
+    """Default number of folds: five; for large data one part is held out instead.
+
+    Example:
+        >>> suitable_folds(200), suitable_folds(60_000)
+        (5, 1)
+    """
+    return FOLDS if examples <= _MANY else 1
 
 
 def assigned_folds(
@@ -43,49 +65,62 @@ def assigned_folds(
     """Assign each example to a fold, stratified by class; None if nothing can be scored.
 
     A class with one example is in every training part and never scored: a network that never saw
-    the class cannot predict it. There are at most as many folds as scored examples.
+    the class cannot predict it. There are at most as many folds as scored examples. One fold is a
+    tenth of each class, which is held out; all other examples are never scored.
 
     Args:
         y: Classes of the training examples.
-        folds: Number of folds, at least 2.
+        folds: Number of folds, at least 1.
         seed: Seed of the assignment.
 
     Example:
         >>> assigned_folds(torch.tensor([0, 1, 1]), folds=5, seed=0).tolist()
         [-1, 0, 1]
     """
-    at_least("folds", folds, 2)
+    at_least("folds", folds, 1)
     sizes = y.bincount()
     is_scored = sizes[y] > 1
-    count = fold_count(sizes.tolist(), folds=folds)
+    count = fold_count(sizes.tolist(), folds=max(folds, 2))
     if count == 0:
         return None
+    generator = keyed_generator(seed, 7)
     fold_of = torch.full_like(y, UNSCORED)
-    fold_of[is_scored] = fold_numbers(y[is_scored], folds=count, generator=keyed_generator(seed, 7))
+    if folds > 1:
+        fold_of[is_scored] = fold_numbers(y[is_scored], folds=count, generator=generator)
+        return fold_of
+    order = torch.randperm(len(y), generator=generator)
+    for label in sizes.nonzero().flatten().tolist():
+        members = order[(y[order] == label) & is_scored[order]]
+        fold_of[members[: round(_HELD_SHARE * len(members))]] = 0
+    if (fold_of == UNSCORED).all():  # every class is small: hold out one example of the largest
+        fold_of[order[y[order] == int(sizes.argmax())][0]] = 0
     return fold_of
 
 
-def fold_logits(
+def fitted_ledger(
+    ledger: PriorLedger,
+    logits: Float[Tensor, "examples classes"],
     y: Int[Tensor, " examples"],
-    fold_of: Int[Tensor, " examples"],
     *,
-    classes: int,
-    predict: Callable[[int, Tensor, Tensor], Float[Tensor, "held classes"]],
-) -> Float[Tensor, "examples classes"]:
-    """Out-of-fold logits; 0 for examples that are never scored.
+    calibration: Calibration,
+    is_balanced: bool,
+) -> PriorLedger:
+    """The ledger with temperature and strength fitted to held-out logits.
 
     Args:
-        y: Classes of the training examples.
-        fold_of: Fold of each example, see ``assigned_folds``.
-        classes: Number of classes.
-        predict: Called with a fold number and two masks: the examples to train on and those to
-            predict. Returns the logits of the latter.
+        ledger: Class frequencies of the logits and of the probabilities.
+        logits: Logits of examples that the networks did not see.
+        y: Their classes.
+        calibration: What to fit.
+        is_balanced: Whether to give all classes the same weight, whatever their size.
     """
-    logits = torch.zeros(len(y), classes)
-    for fold in range(int(fold_of.max()) + 1):
-        is_held = fold_of == fold
-        logits[is_held] = predict(fold, ~is_held, is_held).to(logits.dtype)
-    return logits
+    one_of("calibrate", calibration, get_args(Calibration))
+    if calibration == "none":
+        return ledger
+    fit = ledger.calibrator.fit(
+        logits, y, is_balanced=is_balanced, has_strength=calibration == "folds"
+    )
+    return replace(ledger, temperature=fit.temperature.item(), strength=fit.strength.item())
 
 
 def scored_folds(
@@ -94,32 +129,43 @@ def scored_folds(
     fold_of: Int[Tensor, " examples"],
     *,
     ledger: PriorLedger,
+    calibration: Calibration,
     is_balanced: bool,
 ) -> FoldScores:
-    """Fit the temperature to out-of-fold logits and evaluate them.
+    """Calibrate out-of-fold logits and evaluate them.
 
     Args:
-        logits: Out-of-fold logits, see ``fold_logits``.
+        logits: Out-of-fold logits.
         y: Classes of the training examples.
         fold_of: Fold of each example.
         ledger: Class frequencies of the logits and of the probabilities.
+        calibration: What to fit.
         is_balanced: Whether to give all classes the same weight, whatever their size.
     """
     is_scored = fold_of != UNSCORED
-    labels = y[is_scored]
-    fit = cross_fitted_temperature(
-        ledger.logits(logits[is_scored]), labels, folds=fold_of[is_scored], is_balanced=is_balanced
-    )
-    weight = torch.ones(len(labels), dtype=torch.float64)
-    if is_balanced:
-        weight = 1 / labels.bincount()[labels].double()
-    weight = weight / weight.sum()
-    nll = F.cross_entropy(fit.logits, labels, reduction="none")
-    hits = (fit.logits.argmax(dim=1) == labels).double()
+    held, labels, folds = logits[is_scored], y[is_scored], fold_of[is_scored]
+
+    def fit(rows: Tensor, classes: Tensor) -> Calibrator:
+        return fitted_ledger(
+            ledger, rows, classes, calibration=calibration, is_balanced=is_balanced
+        ).calibrator
+
+    if int(folds.max()) == 0:  # one held-out part: divide it, so that no example fits itself
+        parts = torch.randperm(len(labels), generator=torch.Generator().manual_seed(0)) % _PARTS
+        folds = parts if len(labels) >= _PARTS else torch.arange(len(labels))
+    if len(labels) > 1:
+        calibrated = cross_fitted(fit, held, labels, folds=folds).logits
+    else:
+        calibrated = ledger.logits(held.double())
+    weight = example_weights(labels, is_balanced=is_balanced)
+    nll = F.cross_entropy(calibrated, labels, reduction="none")
+    hits = (calibrated.argmax(dim=1) == labels).double()
     return FoldScores(
         logits=logits,
         fold_of=fold_of,
-        temperature=fit.calibrator.temperature.item(),
+        ledger=fitted_ledger(
+            ledger, held, labels, calibration=calibration, is_balanced=is_balanced
+        ),
         metrics={"nll": (weight @ nll).item(), "accuracy": (weight @ hits).item()},
     )
 

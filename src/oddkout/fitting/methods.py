@@ -22,6 +22,7 @@ class Method:
             ``"pool"``: distinct examples of each class, from which sets are drawn.
         loss: The loss function.
         smoothing: Label smoothing of cross-entropy.
+        gamma: Exponent of the focal loss.
         k: Number of odd classes in a set.
         targets: Targets of the set loss.
         head: A second head, used in training only. ``"odd"`` predicts the odd class; its control
@@ -34,6 +35,7 @@ class Method:
     batches: Literal["shuffled", "balanced", "pool"]
     loss: Literal["cross-entropy", "weighted", "focal", "sets"]
     smoothing: Number = 0.0
+    gamma: Number = FOCAL_GAMMA
     k: int = 0
     targets: Targets = "hard"
     head: Literal["none", "odd", "noise"] = "none"

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from oddkout.checks import Number, one_of
 
 OptimiserName = Literal["sgd", "adamw"]
+ScheduleName = Literal["constant", "cosine"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +19,9 @@ class Optimiser:
 
     Attributes:
         name: ``"sgd"`` (with Nesterov momentum) or ``"adamw"``.
-        learning_rate: Peak learning rate: a linear warm-up, then cosine decay to 0.
+        learning_rate: Peak learning rate, reached after a linear warm-up.
+        schedule: What follows the warm-up: ``"constant"``, with which training may stop at any
+            time if weights are averaged, or ``"cosine"`` decay to 0.
         momentum: Momentum of SGD.
         weight_decay: Weight decay; not applied to biases and normalisation layers.
         warm_up: Share of the updates in the warm-up.
@@ -28,6 +31,7 @@ class Optimiser:
 
     name: OptimiserName = "sgd"
     learning_rate: Number = 0.2
+    schedule: ScheduleName = "cosine"
     momentum: Number = 0.9
     weight_decay: Number = 0.0
     warm_up: Number = 0.05
@@ -36,6 +40,7 @@ class Optimiser:
 
     def __post_init__(self) -> None:
         one_of("optimiser", self.name, get_args(OptimiserName))
+        one_of("schedule", self.schedule, get_args(ScheduleName))
 
     def of(self, model: nn.Module) -> torch.optim.Optimizer:
         """The PyTorch optimiser for a model."""
@@ -46,6 +51,10 @@ class Optimiser:
             },
             {"params": [p for p in model.parameters() if p.ndim <= 1], "weight_decay": 0.0},
         ]
+        return self.of_groups(groups)
+
+    def of_groups(self, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+        """The PyTorch optimiser for groups of parameters, each with its weight decay."""
         # Fused: one pass over the weights instead of about ten.
         if self.name == "adamw":
             return torch.optim.AdamW(groups, lr=self.learning_rate, fused=True)
@@ -61,6 +70,8 @@ class Optimiser:
         """Learning rate after a share ``done`` of the updates, from 0 to 1."""
         if done < self.warm_up:
             return self.learning_rate * ((done + 1e-3) / (self.warm_up + 1e-3))
+        if self.schedule == "constant":
+            return float(self.learning_rate)
         angle = math.pi * (done - self.warm_up) / (1 - self.warm_up)
         return self.learning_rate * (0.5 * (1 + math.cos(angle)))
 

@@ -9,31 +9,41 @@ from typing import Any
 from oddkout.checks import Number
 from oddkout.fitting.augmentation import Augmentation
 from oddkout.fitting.objective import Budget
-from oddkout.fitting.optimisation import HeadSchedule, Optimiser, OptimiserName
+from oddkout.fitting.optimisation import HeadSchedule, Optimiser, OptimiserName, ScheduleName
 from oddkout.losses.odd_k_out import Layout
 
-# Default candidates for the learning rate; every method chooses out of fold.
-LEARNING_RATES: tuple[Number, ...] = (0.1, 0.2)
-
-# Number of examples per class that the defaults were tuned for.
+# Number of examples per class that weight decay and the weight of the second head are tuned for.
 _FEW = 10
+
+# Examples in an update: at least and at most.
+_SMALLEST, _LARGEST = 20, 128
+
+# Sets per example of an update.
+_SETS_PER_EXAMPLE = 12.8
+
+# The number of examples forwarded in training: this many for up to 200 training examples, growing
+# with a power of their number, and at least this many passes.
+_FORWARDED, _SMALL, _POWER, _PASSES = 12_000, 200, 0.7, 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """Everything that training depends on, except data, method and seed.
 
-    The defaults are explained in ``docs/recipe.md``. They are tuned for ten examples per class;
-    ``suited_to`` adapts them to more.
+    The defaults are for ten classes with ten examples each; ``suited_to`` adapts them to other
+    numbers. ``docs/recipe.md`` explains them.
 
     Attributes:
         model: The network, see ``build_model``: a name, or a function that builds one.
         dropout: Dropout of the last features.
-        updates: Number of updates, the same for every method.
+        updates: Largest number of updates, the same for every method; out-of-fold predictions may
+            choose to stop earlier.
         examples: Number of examples in an update, the same for every method.
         sets: Number of sets in an update, for methods that draw sets.
         layout: Whether sets are drawn from a ``"pool"`` or as in the ``"paper"``, see ``Budget``.
         learning_rate: Peak learning rate.
+        schedule: Learning rate after the warm-up: ``"constant"``, with which training may stop at
+            any time, or ``"cosine"`` decay to 0.
         optimiser: ``"sgd"`` or ``"adamw"``.
         momentum: Momentum of SGD.
         weight_decay: Weight decay.
@@ -42,7 +52,10 @@ class Recipe:
         clip_value: Largest absolute value of a gradient entry; None for no limit.
         head_weight: Initial weight of the second head's loss.
         head_until: Share of the updates after which that weight is 0; 0 keeps it constant.
-        averaging: Decay of a moving average of the weights; None for no averaging.
+        averaging: Share of the updates so far that a moving average of the weights covers; None
+            for no averaging.
+        smoothing: Label smoothing, for methods that smooth labels; by default that of the method.
+        gamma: Exponent of the focal loss, for methods that use it; by default that of the method.
         shift: Images: largest random shift in pixels.
         flip: Images: whether to mirror at random.
         crop: Images: largest share of height and width to cut off at random.
@@ -57,6 +70,7 @@ class Recipe:
     sets: int = 256
     layout: Layout = "pool"
     learning_rate: Number = 0.2
+    schedule: ScheduleName = "constant"
     optimiser: OptimiserName = "sgd"
     momentum: Number = 0.9
     weight_decay: Number = 2e-3
@@ -65,7 +79,9 @@ class Recipe:
     clip_value: Number | None = None
     head_weight: Number = 2.0
     head_until: Number = 0.6
-    averaging: Number | None = None
+    averaging: Number | None = 0.2
+    smoothing: Number | None = None
+    gamma: Number | None = None
     shift: int = 0
     flip: bool = False
     crop: Number = 0.0
@@ -87,6 +103,7 @@ class Recipe:
             "optimiser": Optimiser(
                 name=self.optimiser,
                 learning_rate=self.learning_rate,
+                schedule=self.schedule,
                 momentum=self.momentum,
                 weight_decay=self.weight_decay,
                 warm_up=self.warm_up,
@@ -102,28 +119,37 @@ class Recipe:
 
 
 def suited_to(class_sizes: Iterable[Number]) -> dict[str, Any]:
-    """The fields of the recipe that depend on the number of examples.
+    """The fields of the recipe that depend on the number of examples and classes.
 
-    The effective number of examples per class is the harmonic mean of the class sizes: the variance
-    of a class-balanced mean depends on it, so rare classes dominate. Up to ten, the defaults of
-    ``Recipe`` apply. Beyond, weight decay and the weight of the second head, which act like prior
-    knowledge, fall in proportion to it, and the number of updates rises to twice the default.
+    * An update has 20 to 128 examples: two for each class, and a fiftieth of all examples.
+    * Training forwards 12,000 examples for up to 200 training examples. Beyond, the number grows
+      with the power 0.7 of theirs, but training passes over all of them at least eight times.
+    * Sets grow with the examples of an update.
+    * Weight decay and the weight of the second head act like prior knowledge. They fall in
+      proportion to the effective number of examples per class beyond ten, which is the harmonic
+      mean of the class sizes: the variance of a class-balanced mean depends on it, so rare classes
+      dominate. The second head also falls with the number of classes beyond ten.
 
     Args:
         class_sizes: Number of examples of each class; empty classes are ignored.
 
     Example:
-        >>> suited_to([20, 20])
-        {'updates': 1200, 'weight_decay': 0.001, 'head_weight': 1.0}
-        >>> suited_to([1000, 5]) == suited_to([5, 5])
+        >>> suited_to([10] * 10)["updates"], suited_to([6000] * 10)["updates"]
+        (600, 3750)
+        >>> suited_to([1000, 5])["weight_decay"] == suited_to([5, 5])["weight_decay"]
         True
     """
-    mean = harmonic_mean([size for size in class_sizes if size > 0])
-    ratio = max(1.0, round(mean / _FEW, 2))
+    sizes = [size for size in class_sizes if size > 0]
+    total = sum(sizes)
+    examples = round(min(max(2 * len(sizes), total / 50, _SMALLEST), _LARGEST))
+    forwarded = max(_FORWARDED * max(total / _SMALL, 1) ** _POWER, _PASSES * total)
+    ratio = max(1.0, round(harmonic_mean(sizes) / _FEW, 2))
     return {
-        "updates": round(Recipe.updates * min(2, ratio)),
+        "examples": examples,
+        "updates": round(forwarded / examples),
+        "sets": round(_SETS_PER_EXAMPLE * examples),
         "weight_decay": Recipe.weight_decay / ratio,
-        "head_weight": Recipe.head_weight / ratio,
+        "head_weight": Recipe.head_weight / ratio * min(1.0, _FEW / len(sizes)),
     }
 
 

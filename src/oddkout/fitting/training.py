@@ -1,7 +1,7 @@
 """The training loop, the same for every method; deterministic given its arguments."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,15 @@ from oddkout.fitting.compilation import repays_compiling
 from oddkout.fitting.methods import Method
 from oddkout.fitting.objective import Budget, Objective
 from oddkout.fitting.optimisation import HeadSchedule, Optimiser
-from oddkout.heads import with_odd_head, without_odd_head
+from oddkout.heads import OddHeadModel, with_odd_head, without_odd_head
 from oddkout.models import initialise
 from oddkout.randomness import keyed_generator, keyed_globals
 
 # Called with each new row of the log.
 Progress = Callable[[dict[str, Number]], None]
+
+# Weights of a model by name, without a second head.
+Weights = dict[str, Tensor]
 
 LOG_EVERY = 50  # updates between rows of the log
 CHECKPOINT_EVERY = 200  # updates between checkpoints
@@ -36,10 +39,12 @@ class Trained:
     Attributes:
         model: The network, in evaluation mode, without a second head.
         log: The learning curve: update, loss and learning rate, every 50 updates.
+        snapshots: Weights after the updates at which training may stop, by number of updates.
     """
 
     model: nn.Module
     log: list[dict[str, Number]] = field(default_factory=list)
+    snapshots: dict[int, Weights] = field(default_factory=dict)
 
 
 def train(
@@ -56,6 +61,7 @@ def train(
     averaging: Number | None = None,
     compiled: bool | None = None,
     mixed_precision: bool | None = None,
+    stops: Sequence[int] | None = None,
     seed: int = 0,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
@@ -76,13 +82,19 @@ def train(
         optimiser: Settings of the optimiser.
         head: Weight schedule of the second head, for methods that have one.
         augmentation: Data augmentation, for images.
-        averaging: Decay of a moving average of the weights, which is then returned.
+        averaging: Share of the updates so far that a moving average of the weights covers, which
+            is then returned; None for no averaging.
         compiled: Whether to compile the model; by default if the run is long enough.
         mixed_precision: Whether to compute in bfloat16; by default on GPUs that support it.
+        stops: Numbers of updates after which to keep a snapshot of the weights. Training ends at
+            the last one; by default at the end of the budget. Schedules refer to the whole budget.
         seed: Seed of all randomness.
         checkpoint: File for the state of training, which resumes from it if it exists.
         progress: Called with each new row of the log.
     """
+    ends = sorted(set(stops)) if stops else [budget.updates]
+    if not 1 <= ends[0] <= ends[-1] <= budget.updates:
+        raise ValueError(f"stops must lie in 1 .. {budget.updates} updates, got {ends}")
     optimiser, head = optimiser or Optimiser(), head or HeadSchedule()
     augmentation = augmentation or Augmentation()
     if augmentation and x.ndim != 4:
@@ -105,19 +117,20 @@ def train(
         mixed_precision = device.type == "cuda" and torch.cuda.is_bf16_supported()
     average = copy.deepcopy(model) if averaging is not None else None
     step = optimiser.of(model)
-    first, log, digest = 0, list[dict[str, Number]](), ""
+    first, log, snapshots, digest = 0, list[dict[str, Number]](), dict[int, Weights](), ""
     if checkpoint is not None:
         digest = run_digest(
             x, y, method=method, classes=classes, budget=budget, optimiser=optimiser, head=head,
-            augmentation=augmentation, averaging=averaging, seed=seed,
+            augmentation=augmentation, averaging=averaging, stops=ends, seed=seed,
+            mixed_precision=mixed_precision,
         )  # fmt: skip
         if checkpoint.exists():
-            first, log = load_checkpoint(checkpoint, model, step, average, run=digest)
+            first, log, snapshots = load_checkpoint(checkpoint, model, step, average, run=digest)
     shared = nn.parallel.DistributedDataParallel(model) if processes > 1 else model
     forward: Callable[[Tensor], Any] = torch.compile(shared) if compiled else shared
 
     model.train()
-    for update in range(first, budget.updates):
+    for update in range(first, ends[-1]):
         done = update / budget.updates
         rate = optimiser.rate(done)
         for group in step.param_groups:
@@ -146,25 +159,31 @@ def train(
             )
         step.step()
         if average is not None and averaging is not None:
-            _move_average(average, model, averaging)
-        if (update + 1) % LOG_EVERY == 0 or update + 1 == budget.updates:
+            _move_average(average, model, 1 / (1 + averaging * update))
+        if update + 1 in ends:
+            snapshots[update + 1] = _weights(model if average is None else average)
+        if (update + 1) % LOG_EVERY == 0 or update + 1 == ends[-1]:
             log.append({"update": update + 1, "loss": loss.item(), "learning_rate": rate})
             if progress is not None and rank == 0:
                 progress(log[-1])
-        if checkpoint is not None and rank == 0 and (update + 1) % CHECKPOINT_EVERY == 0:
-            save_checkpoint(checkpoint, update + 1, log, model, step, average, run=digest)
+        is_due = (update + 1) % CHECKPOINT_EVERY == 0 or update + 1 == ends[-1]
+        if checkpoint is not None and rank == 0 and is_due:
+            save_checkpoint(
+                checkpoint, update + 1, log, model, step, average, snapshots=snapshots, run=digest
+            )
 
     trained = model if average is None else average
-    return Trained(model=without_odd_head(trained).eval(), log=log)
+    return Trained(model=without_odd_head(trained).eval(), log=log, snapshots=snapshots)
 
 
 def predict_logits(
     model: nn.Module, x: Float[Tensor, "examples ..."], *, examples: int = 1000
-) -> Float[Tensor, "examples classes"]:
-    """Logits of all examples, on the CPU. Leaves the model in evaluation mode.
+) -> Float[Tensor, "examples *members classes"]:
+    """Logits of all examples, on the CPU; those of every member, if the model is an ensemble.
 
-    Rows of features pass through networks of standard layers in double precision. Otherwise the
-    last bits of a prediction would depend on the other rows of its batch.
+    Leaves the model in evaluation mode. Rows of features pass through networks of standard layers
+    in double precision. Otherwise the last bits of a prediction would depend on the other rows of
+    its batch.
 
     Args:
         examples: Batch size.
@@ -172,7 +191,7 @@ def predict_logits(
     device = next(model.parameters()).device
     model.eval()
     if x.ndim == 2 and all(
-        type(part).__module__.startswith("torch.nn") for part in model.modules()
+        type(part).__module__.startswith(("torch.nn", "oddkout.models")) for part in model.modules()
     ):
         model, x = copy.deepcopy(model).double(), x.double()
     with torch.inference_mode():
@@ -210,10 +229,24 @@ def _in_float32(output: Tensor | tuple[Tensor, ...]) -> Any:
     return output.float()
 
 
-def _move_average(average: nn.Module, model: nn.Module, decay: Number) -> None:
-    """Update the moving average of the parameters; copy the buffers."""
+def _weights(model: nn.Module) -> Weights:
+    """A copy of the weights, without a second head."""
+    state = (model.model if isinstance(model, OddHeadModel) else model).state_dict()
+    return {name: value.detach().clone() for name, value in state.items()}
+
+
+def _move_average(average: nn.Module, model: nn.Module, share: float) -> None:
+    """Move the averaged weights and statistics towards the current ones.
+
+    Args:
+        share: Weight of the current ones. A share of 1 / (1 + a t) after t updates averages about
+            the last a t of them (polynomial-decay averaging, Shamir and Zhang, ICML 2013).
+    """
     with torch.no_grad():
         for old, new in zip(average.parameters(), model.parameters(), strict=True):
-            old.lerp_(new, 1 - float(decay))
+            old.lerp_(new, share)
         for kept, current in zip(average.buffers(), model.buffers(), strict=True):
-            kept.copy_(current)
+            if kept.is_floating_point():
+                kept.lerp_(current, share)
+            else:
+                kept.copy_(current)

@@ -11,7 +11,7 @@ from oddkout.comparing.grid import jobs_of
 from oddkout.comparing.run import Run
 from oddkout.data import KNOWN
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.pipeline import train_network
+from oddkout.fitting.networks import train_network
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import Trained, predict_logits
 

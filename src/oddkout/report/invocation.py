@@ -41,6 +41,10 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
         "learning_rates": comparison.learning_rates,
         "folds": config.folds,
     }
+    if chosen := [name for name in comparison.choices if name != "learning_rate"]:
+        options["choose"] = chosen
+    if config.members != RunConfig.members:
+        options["members"] = config.members
     if recipe.keys() - set(_RECIPE):
         if config.categorical:
             reading["categorical"] = config.categorical

@@ -1,0 +1,92 @@
+"""Data of other sizes: 500 examples per class, all of MNIST, and CIFAR-100; see docs/protocol.md.
+
+python benchmarks/sizes.py [--part 0/2]   performs what is missing
+python benchmarks/sizes.py --markdown     prints the table from results/sizes.jsonl
+"""
+
+import argparse
+import time
+from statistics import fmean
+
+import lines
+
+import oddkout as oko
+
+LINES = lines.FOLDER / "sizes.jsonl"
+SEEDS = (13, 14, 15)
+SHARED = {"learning_rates": [0.2]}
+HALF = {"mixed_precision": True}
+FIVE_HUNDRED = {"distribution": "uniform", "train_examples": 5000}
+CASES = {
+    "MNIST, 500 per class": (("mnist", FIVE_HUNDRED, HALF), ("oko", "bb+ls"), SEEDS),
+    "FashionMNIST, 500 per class": (
+        ("fashion_mnist", FIVE_HUNDRED, HALF),
+        ("oko", "bb+ls"),
+        SEEDS,
+    ),
+    "MNIST, all": (("mnist", {}, HALF), ("oko",), SEEDS[:1]),
+    "CIFAR-100, 40 per class": (
+        (
+            "cifar100",
+            {"distribution": "uniform", "train_examples": 4000, "folds": 0},
+            HALF | {"model": "resnet18-narrow", "updates": 400, "shift": 4, "flip": True},
+        ),
+        ("oko", "bb"),
+        SEEDS,
+    ),
+}
+
+
+def line(case, method, seed):
+    """One fit and its metrics on the official test set."""
+    (name, options, recipe), *_ = CASES[case]
+    began = time.perf_counter()
+    classifier = oko.fit(
+        name, method=method, seed=seed, recipe=recipe, processes=1, **SHARED | options
+    )
+    metrics = classifier.evaluation
+    return {
+        "case": case,
+        "method": method,
+        "seed": seed,
+        "metrics": {name: metrics[name].value for name in ("accuracy", "nll", "ece")},
+        "p_value": metrics["ece"].null.p_value,
+        "verdict": metrics.verdict,
+        "members": classifier.members,
+        "updates": classifier.details["stopped"]["updates"],
+        "seconds": time.perf_counter() - began,
+    }
+
+
+def markdown():
+    """A row for each case and method: means over seeds."""
+    print("| | method | accuracy, % | NLL | ECE | seeds |\n| --- | --- | --- | --- | --- | --- |")
+    known = lines.read(LINES)
+    for case, (_, methods, _) in CASES.items():
+        for method in methods:
+            own = [one for one in known if (one["case"], one["method"]) == (case, method)]
+            if own:
+                accuracy, nll, ece = (
+                    fmean(one["metrics"][name] for one in own)
+                    for name in ("accuracy", "nll", "ece")
+                )
+                cells = f"{100 * accuracy:.2f} | {nll:.4f} | {ece:.4f} | {len(own)}"
+                print(f"| {case} | {method} | {cells} |")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", default="0/1", help="which part of how many, e.g. 0/2")
+    parser.add_argument("--markdown", action="store_true")
+    given = parser.parse_args()
+    if given.markdown:
+        markdown()
+    else:
+        part, parts = map(int, given.part.split("/"))
+        wanted = [
+            {"case": case, "method": method, "seed": seed}
+            for case, (_, methods, seeds) in CASES.items()
+            for seed in seeds
+            for method in methods
+        ]
+        lines.perform_missing(LINES, wanted[part::parts], line)

@@ -1,0 +1,247 @@
+"""Train several multilayer perceptrons at once: each layer of all of them is one matrix product.
+
+A step of a small network costs mostly overhead, so eight networks take little longer than one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from oddkout.checks import Number
+from oddkout.fitting.allocator import keep_memory
+from oddkout.fitting.methods import Method
+from oddkout.fitting.objective import Objective
+from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.training import LOG_EVERY, Progress, Trained, process_number
+from oddkout.losses import class_weights
+from oddkout.models import initialise
+from oddkout.randomness import keyed_generator
+
+
+def can_batch(network: nn.Module, recipe: Recipe) -> bool:
+    """Whether networks like this one can be trained together.
+
+    They must be multilayer perceptrons: dense layers with ReLU and dropout, on rows of features or
+    small images, trained on the CPU by one process without augmentation.
+    """
+    plain = (nn.Flatten, nn.Linear, nn.ReLU, nn.Dropout)
+    return (
+        isinstance(network, nn.Sequential)
+        and all(type(layer) in plain for layer in network)
+        and isinstance(network[-1], nn.Linear)
+        and process_number() == (0, 1)
+        and not recipe.options["augmentation"]
+        and not recipe.mixed_precision
+    )
+
+
+def train_batched(
+    networks: Sequence[nn.Module],
+    x: Float[Tensor, "examples ..."],
+    y: Int[Tensor, " examples"],
+    *,
+    is_trained: Sequence[Bool[Tensor, " examples"]],
+    seeds: Sequence[int],
+    recipe: Recipe,
+    method: Method,
+    classes: int,
+    stops: Sequence[int],
+    progress: Progress | None = None,
+) -> list[Trained | ValueError]:
+    """Train networks on parts of the same data; like ``train`` for each, up to rounding.
+
+    Args:
+        networks: Untrained networks of the same shape, see ``can_batch``; trained in place.
+        x: Examples, standardised.
+        y: Their classes.
+        is_trained: For each network, the examples it is trained on.
+        seeds: Seed of each network.
+        stops: Numbers of updates after which to keep a snapshot; training ends at the last one.
+        progress: Called with each new row of the log.
+
+    Returns:
+        For each network the result, or an error if its training diverged.
+    """
+    keep_memory()
+    options = recipe.options
+    budget, optimiser, head = options["budget"], options["optimiser"], options["head"]
+    rows = [mask.nonzero().flatten() for mask in is_trained]
+    # All networks must draw the same number of examples.
+    budget = replace(budget, examples=min(budget.examples, *map(len, rows)))
+    objectives = [
+        Objective(method, y[own], classes=classes, budget=budget, seed=seed)
+        for own, seed in zip(rows, seeds, strict=True)
+    ]
+    weights = torch.stack([class_weights(y[own], classes=classes) for own in rows])
+    stacked = _Stacked(networks, has_second=method.head != "none", seeds=seeds)
+    decayed, plain = stacked.parameters_by_decay()
+    groups = [
+        {"params": decayed, "weight_decay": float(optimiser.weight_decay)},
+        {"params": plain, "weight_decay": 0.0},
+    ]
+    step = optimiser.of_groups(groups)
+    average = [value.detach().clone() for value in stacked.values]
+    log: list[dict[str, Number]] = []
+    snapshots: list[dict[int, dict[str, Tensor]]] = [{} for _ in networks]
+    failed: dict[int, ValueError] = {}
+    members = torch.arange(len(networks))
+    flat = x.flatten(1)
+    for update in range(max(stops)):
+        done = update / budget.updates
+        rate = optimiser.rate(done)
+        for group in step.param_groups:
+            group["lr"] = rate
+        drawn = [objective.draw(update) for objective in objectives]
+        batch = torch.stack([own[local] for own, (local, _) in zip(rows, drawn, strict=True)])
+        labels = y[batch]
+        logits, second = stacked.forward(flat[batch], dropout=keyed_generator(seeds[0], 6, update))
+        sets = _joined_sets([one for _, one in drawn], examples=batch.shape[1])
+        if method.loss == "weighted":
+            losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+            loss = (weights[members[:, None], labels].flatten() * losses).mean()
+        else:
+            output = logits.flatten(0, 1)
+            loss = objectives[0].loss(
+                output if second is None else (output, second.flatten(0, 1)),
+                labels.flatten(), sets, update=update, head_weight=head.at(done),
+            )  # fmt: skip
+        step.zero_grad()
+        # The mean over all members; each has the gradient of its own mean.
+        torch.autograd.backward(loss * len(networks))
+        norms = stacked.clip(optimiser.clip_norm, optimiser.clip_value)
+        for member in (~norms.isfinite()).nonzero().flatten().tolist():
+            failed.setdefault(
+                member,
+                ValueError(
+                    f"training stopped at update {update + 1} of {budget.updates}: the norm of the "
+                    f"gradient is {norms[member].item():.4g}, at learning rate {rate:.3g}; lower "
+                    "the learning rate or clip gradients"
+                ),
+            )
+        if len(failed) == len(networks):
+            break
+        step.step()
+        share = 1.0 if recipe.averaging is None else 1 / (1 + recipe.averaging * update)
+        with torch.no_grad():
+            torch._foreach_lerp_(average, stacked.values, share)
+        if update + 1 in stops:
+            for member, own in enumerate(stacked.states(average)):
+                snapshots[member][update + 1] = own
+        if (update + 1) % LOG_EVERY == 0 or update + 1 == max(stops):
+            log.append({"update": update + 1, "loss": loss.item(), "learning_rate": rate})
+            if progress is not None:
+                progress(log[-1])
+    results: list[Trained | ValueError] = []
+    for member, network in enumerate(networks):
+        if member in failed:
+            results.append(failed[member])
+            continue
+        network.load_state_dict(snapshots[member][max(stops)])
+        results.append(Trained(model=network.eval(), log=log, snapshots=snapshots[member]))
+    return results
+
+
+class _Stacked:
+    """The weights of several perceptrons, stacked along a first axis.
+
+    Args:
+        networks: Perceptrons of the same shape.
+        has_second: Whether to add a second head, initialised as in ``train``.
+        seeds: Seed of each network.
+    """
+
+    def __init__(
+        self, networks: Sequence[nn.Module], *, has_second: bool, seeds: Sequence[int]
+    ) -> None:
+        self._layers = [name for name, part in networks[0].named_children()]
+        self._kinds = dict(networks[0].named_children())
+        self._names = [name for name, _ in networks[0].named_parameters()]
+        states = [dict(network.named_parameters()) for network in networks]
+        self.values = [
+            torch.stack([state[name].detach() for state in states]).requires_grad_()
+            for name in self._names
+        ]
+        self.second: list[Tensor] = []
+        last = self._kinds[self._layers[-1]]
+        assert isinstance(last, nn.Linear), "can_batch requires it"
+        if has_second:
+            heads = [nn.Linear(last.in_features, last.out_features) for _ in networks]
+            for layer, seed in zip(heads, seeds, strict=True):
+                initialise(layer, keyed_generator(seed, 4))
+            self.second = [
+                torch.stack([getattr(layer, name).detach() for layer in heads]).requires_grad_()
+                for name in ("weight", "bias")
+            ]
+
+    def parameters_by_decay(self) -> tuple[list[Tensor], list[Tensor]]:
+        """The weights, which decay, and the biases, which do not."""
+        everything = self.values + self.second
+        return [v for v in everything if v.ndim > 2], [v for v in everything if v.ndim <= 2]
+
+    def forward(
+        self, x: Float[Tensor, "members batch features"], *, dropout: torch.Generator
+    ) -> tuple[Float[Tensor, "members batch classes"], Tensor | None]:
+        """Logits of both heads; those of the second are None without one."""
+        weights = dict(zip(self._names, self.values, strict=True))
+        features = x
+        for name in self._layers:
+            layer = self._kinds[name]
+            if isinstance(layer, nn.Linear):
+                features, x = x, _dense(x, weights[f"{name}.weight"], weights.get(f"{name}.bias"))
+            elif isinstance(layer, nn.ReLU):
+                x = x.relu()
+            elif isinstance(layer, nn.Dropout) and layer.p > 0:
+                kept = torch.rand(x.shape, generator=dropout) >= layer.p
+                x = x * kept / (1 - layer.p)
+        return x, _dense(features, *self.second) if self.second else None
+
+    def clip(self, norm: Number | None, value: Number | None) -> Float[Tensor, " members"]:
+        """Clip the gradient of each network; return the norms before clipping.
+
+        Gradients that are not finite are set to 0, so that they do not spread.
+        """
+        gradients = [v.grad for v in self.values + self.second if v.grad is not None]
+        squares = torch.stack([g.flatten(1).square().sum(dim=1) for g in gradients])
+        norms = squares.sum(dim=0).sqrt()
+        scale = torch.ones_like(norms) if norm is None else (norm / (norms + 1e-6)).clamp(max=1.0)
+        scale = torch.where(norms.isfinite(), scale, 0.0)
+        is_broken = bool((scale == 0).any())
+        for gradient in gradients:
+            if is_broken:
+                gradient.nan_to_num_(0.0, 0.0, 0.0)
+            gradient.mul_(scale.view(-1, *(1,) * (gradient.ndim - 1)))
+            if value is not None:
+                gradient.clamp_(-value, value)
+        return norms
+
+    def states(self, values: Sequence[Tensor]) -> list[dict[str, Tensor]]:
+        """The weights of each network by name.
+
+        Args:
+            values: Stacked weights, such as averaged ones.
+        """
+        return [
+            {name: value[member].clone() for name, value in zip(self._names, values, strict=True)}
+            for member in range(len(values[0]))
+        ]
+
+
+def _dense(
+    x: Float[Tensor, "members batch inputs"], weight: Tensor, bias: Tensor | None = None
+) -> Float[Tensor, "members batch outputs"]:
+    """A dense layer of every network."""
+    if bias is None:
+        return torch.bmm(x, weight.transpose(1, 2))
+    return torch.baddbmm(bias[:, None], x, weight.transpose(1, 2))
+
+
+def _joined_sets(
+    sets: Sequence[Int[Tensor, "sets members"] | None], *, examples: int
+) -> Int[Tensor, "all members"] | None:
+    """The sets of all networks as positions in their joined batches."""
+    given = [one for one in sets if one is not None]
+    return torch.cat([one + examples * n for n, one in enumerate(given)]) if given else None

@@ -1,0 +1,94 @@
+"""Build the network of a recipe, and train it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from oddkout.fitting.compilation import training_operations
+from oddkout.fitting.methods import Method
+from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.threads import suitable_threads
+from oddkout.fitting.training import Progress, Trained, predict_logits, train
+from oddkout.models import build_model
+from oddkout.randomness import keyed_generator, keyed_globals
+
+
+def built_network(recipe: Recipe, *, shape: tuple[int, ...], classes: int, seed: int) -> nn.Module:
+    """The untrained network of a recipe.
+
+    Args:
+        shape: Shape of one example.
+        classes: Number of classes.
+        seed: Seed of the initial weights.
+    """
+    with keyed_globals(seed, 0, device=torch.device("cpu")):  # for custom networks
+        return build_model(
+            recipe.model,
+            shape=shape,
+            classes=classes,
+            generator=keyed_generator(seed, 0),
+            dropout=recipe.dropout,
+        )
+
+
+def train_network(
+    x: Float[Tensor, "examples ..."],
+    y: Tensor,
+    *,
+    recipe: Recipe,
+    method: Method,
+    classes: int,
+    seed: int,
+    stops: Sequence[int] | None = None,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+) -> Trained:
+    """Build the network of a recipe and train it.
+
+    Args:
+        x: Training examples, standardised.
+        y: Their classes.
+        seed: Seed of all randomness.
+        stops: Numbers of updates after which to keep a snapshot; see ``train``.
+        checkpoint: File for the state of training, which resumes from it.
+        progress: Called with each new row of the log.
+    """
+    network = built_network(recipe, shape=tuple(x.shape[1:]), classes=classes, seed=seed)
+    _refuse_other_outputs(network, x, classes)
+    operations = training_operations(network, x) * recipe.examples * recipe.updates
+    with suitable_threads(operations):
+        return train(
+            network,
+            x,
+            y,
+            method=with_options(method, recipe),
+            classes=classes,
+            stops=stops,
+            seed=seed,
+            checkpoint=checkpoint,
+            progress=progress,
+            **recipe.options,
+        )
+
+
+def with_options(method: Method, recipe: Recipe) -> Method:
+    """The method with the label smoothing and the gamma of the recipe, if they apply."""
+    if recipe.smoothing is not None and method.smoothing:
+        method = replace(method, smoothing=recipe.smoothing)
+    if recipe.gamma is not None and method.loss == "focal":
+        method = replace(method, gamma=recipe.gamma)
+    return method
+
+
+def _refuse_other_outputs(network: nn.Module, x: Tensor, classes: int) -> None:
+    """Raise unless the network outputs one logit per class."""
+    shape = tuple(predict_logits(network, x[:1]).shape)
+    if shape != (1, classes):
+        raise ValueError(
+            f"the network must output a logit for each of {classes} classes, got logits of shape "
+            f"{shape} for 1 example; let its function take classes= and use it for the last layer"
+        )
