@@ -5,6 +5,7 @@ python benchmarks/sizes.py --markdown     prints the table from results/sizes.js
 """
 
 import argparse
+import resource
 import time
 from statistics import fmean
 
@@ -55,6 +56,7 @@ def line(case, method, seed):
         "members": classifier.members,
         "updates": classifier.details["stopped"]["updates"],
         "seconds": time.perf_counter() - began,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }
 
 

@@ -85,6 +85,13 @@ def here(jobs):
         yield perform(job)
 
 
+def doubled_or_die(item):
+    """Twice the item; a negative one kills its process, as a system short of memory does."""
+    if item < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 2 * item
+
+
 def perform_nothing(job):
     return [run_of(config) for config in job]
 

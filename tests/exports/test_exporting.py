@@ -1,11 +1,15 @@
-"""Exports of tables work, and files name no path."""
+"""Exports of tables and of several members work, and files name no path."""
 
 import zipfile
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from exportable import patients, table_classifier
+import torch
+from exportable import PRIOR, image_classifier, patients, table_classifier
 
 import oddkout as oko
+from oddkout.models.ensemble import Ensemble
 
 
 @pytest.mark.parametrize("columns", [["time", "dose, mg"], ["ward", "drug"]])
@@ -21,3 +25,27 @@ def test_files_name_no_place_on_the_machine_that_made_them(folder, files):
         parts = [archive.read(name) for name in archive.namelist()]
     for text in (b"site-packages", b"src/oddkout", b'.py"', str(folder).encode()):
         assert not any(text in part for part in [*parts, files[0].path.read_bytes()])
+
+
+@pytest.mark.parametrize(("format", "suffix"), [("onnx", "onnx"), ("torch", "pt2")])
+@pytest.mark.parametrize("prior", [None, PRIOR])
+def test_one_file_holds_all_members_and_their_calibration(tmp_path, format, suffix, prior):
+    """``export`` itself compares the file with the classifier; it raises beyond 1e-5."""
+    first, second = (image_classifier("cnn", channels=1, size=8) for _ in range(2))
+    with torch.no_grad():
+        second.model.out.weight.neg_()
+    together = replace(
+        first,
+        model=Ensemble([first.model, second.model]),
+        members=2,
+        ledger=replace(first.ledger, exponent=1.3),
+    )
+    path = tmp_path / f"members.{suffix}"
+    exported = oko.export(together, path, format=format, prior=prior)
+    assert exported.facts["members"] == 2
+    x = np.random.default_rng(0).integers(0, 256, (5, 8, 8), dtype=np.uint8)
+    alone = replace(together, model=first.model, members=1)
+    gap = np.abs(together.predict_proba(x, prior=prior) - alone.predict_proba(x, prior=prior))
+    assert gap.max() > 0.01, "the second member matters"
+    again = oko.Classifier.load(together.save(tmp_path / "saved"))
+    np.testing.assert_array_equal(again.predict_proba(x), together.predict_proba(x))

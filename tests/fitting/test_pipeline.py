@@ -223,3 +223,25 @@ def test_a_killed_fit_resumes_to_the_same_classifier(tmp_path, monkeypatch, memb
         assert torch.equal(ours, theirs)
     assert whole.calibrated == resumed.calibrated
     assert whole.choices == resumed.choices
+
+
+def test_choosing_an_augmentation_needs_images():
+    with pytest.raises(ValueError, match=r"needs images, but examples have the shape \(3,\)"):
+        fitted(data(), choices={"augmentation": ("none", "shift")})
+
+
+def test_members_trained_in_processes_are_the_same():
+    """Small images, so that the networks are convolutions, which are not batched."""
+    rng = np.random.default_rng(0)
+    y = np.arange(24) % 2
+    x = rng.normal(size=(24, 1, 16, 16)).astype(np.float32) + y[:, None, None, None]
+    images = prepared(Data(name="i", x_train=x, y_train=y, x_test=x, y_test=y, classes=("a", "b")))
+    rows = []
+    alone, together = (
+        fitted(images, folds=3, recipe={"updates": 6}, processes=count, progress=rows.append)
+        for count in (1, 2)
+    )
+    for ours, theirs in zip(alone.model.parameters(), together.model.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    assert alone.calibrated == together.calibrated
+    assert rows[-1]["done"] == rows[-1]["total"] == 12

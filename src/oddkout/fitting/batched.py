@@ -21,6 +21,9 @@ from oddkout.losses import class_weights
 from oddkout.models import initialise
 from oddkout.randomness import keyed_generator
 
+# Number of updates whose examples are gathered together.
+_BLOCK = 32
+
 
 def can_batch(network: nn.Module, recipe: Recipe) -> bool:
     """Whether networks like this one can be trained together.
@@ -95,11 +98,13 @@ def train_batched(
         rate = optimiser.rate(done)
         for group in step.param_groups:
             group["lr"] = rate
-        drawn = [objective.draw(update) for objective in objectives]
-        batch = torch.stack([own[local] for own, (local, _) in zip(rows, drawn, strict=True)])
+        position = update % _BLOCK
+        if position == 0:
+            block = range(update, min(update + _BLOCK, max(stops)))
+            batches, all_sets = _drawn(objectives, rows, block)
+        batch, sets = batches[position], None if all_sets is None else all_sets[position]
         labels = y[batch]
         logits, second = stacked.forward(flat[batch], dropout=keyed_generator(seeds[0], 6, update))
-        sets = _joined_sets([one for _, one in drawn], examples=batch.shape[1])
         if method.loss == "weighted":
             losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
             loss = (weights[members[:, None], labels].flatten() * losses).mean()
@@ -127,7 +132,8 @@ def train_batched(
         step.step()
         share = 1.0 if recipe.averaging is None else 1 / (1 + recipe.averaging * update)
         with torch.no_grad():
-            torch._foreach_lerp_(average, stacked.values, share)
+            for old, new in zip(average, stacked.values, strict=True):
+                old.lerp_(new, share)
         if update + 1 in stops:
             for member, own in enumerate(stacked.states(average)):
                 snapshots[member][update + 1] = own
@@ -161,8 +167,9 @@ class _Stacked:
         self._kinds = dict(networks[0].named_children())
         self._names = [name for name, _ in networks[0].named_parameters()]
         states = [dict(network.named_parameters()) for network in networks]
+        # Weights are stored as (members, inputs, outputs): their gradients then need no copies.
         self.values = [
-            torch.stack([state[name].detach() for state in states]).requires_grad_()
+            torch.stack([_turned(state[name]) for state in states]).requires_grad_()
             for name in self._names
         ]
         self.second: list[Tensor] = []
@@ -173,7 +180,7 @@ class _Stacked:
             for layer, seed in zip(heads, seeds, strict=True):
                 initialise(layer, keyed_generator(seed, 4))
             self.second = [
-                torch.stack([getattr(layer, name).detach() for layer in heads]).requires_grad_()
+                torch.stack([_turned(getattr(layer, name)) for layer in heads]).requires_grad_()
                 for name in ("weight", "bias")
             ]
 
@@ -196,7 +203,7 @@ class _Stacked:
                 x = x.relu()
             elif isinstance(layer, nn.Dropout) and layer.p > 0:
                 kept = torch.rand(x.shape, generator=dropout) >= layer.p
-                x = x * kept / (1 - layer.p)
+                x = x * (kept / (1 - layer.p))
         return x, _dense(features, *self.second) if self.second else None
 
     def clip(self, norm: Number | None, value: Number | None) -> Float[Tensor, " members"]:
@@ -205,8 +212,8 @@ class _Stacked:
         Gradients that are not finite are set to 0, so that they do not spread.
         """
         gradients = [v.grad for v in self.values + self.second if v.grad is not None]
-        squares = torch.stack([g.flatten(1).square().sum(dim=1) for g in gradients])
-        norms = squares.sum(dim=0).sqrt()
+        parts = [torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients]
+        norms: Tensor = torch.linalg.vector_norm(torch.stack(parts), dim=0)
         scale = torch.ones_like(norms) if norm is None else (norm / (norms + 1e-6)).clamp(max=1.0)
         scale = torch.where(norms.isfinite(), scale, 0.0)
         is_broken = bool((scale == 0).any())
@@ -225,7 +232,7 @@ class _Stacked:
             values: Stacked weights, such as averaged ones.
         """
         return [
-            {name: value[member].clone() for name, value in zip(self._names, values, strict=True)}
+            {name: _turned(value[member]) for name, value in zip(self._names, values, strict=True)}
             for member in range(len(values[0]))
         ]
 
@@ -235,13 +242,31 @@ def _dense(
 ) -> Float[Tensor, "members batch outputs"]:
     """A dense layer of every network."""
     if bias is None:
-        return torch.bmm(x, weight.transpose(1, 2))
-    return torch.baddbmm(bias[:, None], x, weight.transpose(1, 2))
+        return torch.bmm(x, weight)
+    return torch.baddbmm(bias[:, None], x, weight)
 
 
-def _joined_sets(
-    sets: Sequence[Int[Tensor, "sets members"] | None], *, examples: int
-) -> Int[Tensor, "all members"] | None:
-    """The sets of all networks as positions in their joined batches."""
-    given = [one for one in sets if one is not None]
-    return torch.cat([one + examples * n for n, one in enumerate(given)]) if given else None
+def _drawn(
+    objectives: Sequence[Objective], rows: Sequence[Int[Tensor, " _"]], updates: Sequence[int]
+) -> tuple[Int[Tensor, "updates members batch"], Int[Tensor, "updates sets size"] | None]:
+    """Examples of every update and network, and the sets as positions in their joined batches."""
+    drawn = [[objective.draw(update) for update in updates] for objective in objectives]
+    batches = torch.stack(
+        [
+            own[torch.stack([local for local, _ in draws])]
+            for own, draws in zip(rows, drawn, strict=True)
+        ],
+        dim=1,
+    )
+    if drawn[0][0][1] is None:
+        return batches, None
+    sets = [
+        torch.stack([one for _, one in draws if one is not None]) + member * batches.shape[2]
+        for member, draws in enumerate(drawn)
+    ]
+    return batches, torch.cat(sets, dim=1)
+
+
+def _turned(weights: Tensor) -> Tensor:
+    """The transpose of a matrix; biases stay as they are."""
+    return weights.detach().T.contiguous() if weights.ndim == 2 else weights.detach().clone()

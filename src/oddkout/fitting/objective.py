@@ -121,6 +121,8 @@ class Objective:
             head_weight: Weight of the second head's loss.
         """
         logits, second = output if isinstance(output, tuple) else (output, None)
+        if head_weight == 0 and self._processes == 1:  # DDP wants a gradient of every weight
+            second = None
         if self.method.loss == "sets":
             assert sets is not None, "a method with a set loss draws sets"
             losses = unchecked_set_losses(
