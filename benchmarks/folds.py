@@ -2,10 +2,9 @@
 
 python benchmarks/folds.py --tune [--part 0/2]   candidates of every method, seeds 0 to 3
 python benchmarks/folds.py --test [--part 0/2]   the protocol of docs/protocol.md, seeds 13 to 22
-python benchmarks/folds.py --markdown            the tables, from results/folds-*.jsonl
 
 ``--tune`` uses training and validation images only, and chooses out of fold. ``--test`` uses what
-it chose, on the official test sets.
+it chose, on the official test sets. ``folds_page.py`` writes the page.
 """
 
 import argparse
@@ -21,7 +20,6 @@ from recipe import FEW, images
 
 import oddkout as oko
 from oddkout.calibrators import TemperatureScaling
-from oddkout.comparing.comparison import t_interval
 from oddkout.fitting.folds import fitted_ledger
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.networks import train_network
@@ -138,16 +136,12 @@ def tune(methods, part, parts):
 
 def searched(method, *, perform=False):
     """The chosen fields of a method, all compared ones with mean log NLL, and whether all are."""
-    base = {setting: start(class_sizes(setting)) for setting in FEW}
+    base = start([10] * 10)  # all four settings have the same defaults
     best, compared = {}, {}
     for name, values in CHOICES.items():
-        # The fields do not depend on the setting, except for factors of the head's weight.
-        some = next(iter(FEW))
-        current = replace(base[some], **best)
-        for candidate in alternatives(
-            current, name, values, method=METHODS[method], start=base[some]
-        ):
-            changes = changes_of(candidate, base[some])
+        current = replace(base, **best)
+        for candidate in alternatives(current, name, values, method=METHODS[method], start=base):
+            changes = changes_of(candidate, base)
             key = tuple(sorted(changes.items(), key=str))
             if key not in compared:
                 wanted = [
@@ -163,10 +157,6 @@ def searched(method, *, perform=False):
                 compared[key] = fmean(math.log(one["nll"]) for one in found)
         best = dict(min(compared, key=lambda key: compared[key]))
     return best, compared, True
-
-
-def class_sizes(setting):
-    return images(setting, TUNING_SEEDS[setting], held_out=1)[1].bincount().tolist()
 
 
 def test_line(method, setting, seed, arm):
@@ -191,10 +181,9 @@ def test_line(method, setting, seed, arm):
 def first_arm(data, method, seed):
     """Version 0.1.0: one network, cosine schedule, temperature by five folds."""
     changes = first_recipe(data.y.bincount().tolist()) | {"learning_rate": 0.2}
-    members, _ = changes.pop("members"), changes.pop("calibrate")
     fitted = fit_network(
         data, method=METHODS[method], recipe=Recipe(**changes, mixed_precision=True),
-        members=members, calibration="none", seed=seed, **SHARED,
+        members="single", calibration="none", seed=seed, **SHARED,
     )  # fmt: skip
     logits = predict_logits(fitted.model, data.x_test)
     fit = TemperatureScaling().fit(fitted.scores.logits, data.y, is_balanced=True)
@@ -251,112 +240,10 @@ def test(methods, part, parts):
     lines.perform_missing(TESTED, wanted[part::parts], test_line)
 
 
-# Columns of the tables: arm and key of the metrics.
-COLUMNS = {
-    "0.1.0, T": ("0.1.0", "single, T"),
-    "0.2, as trained": ("0.2", "members, as trained"),
-    "0.2": ("0.2", "members, calibrated"),
-    "0.2, one network": ("0.2", "single, calibrated"),
-    "one network, 4 x the updates, best possible T and tau": ("0.2", "long, best possible"),
-}
-
-
-def values(known, method, setting, column, metric):
-    """A metric by seed."""
-    arm, key = COLUMNS[column]
-    return {
-        one["seed"]: one["metrics"][key][metric]
-        for one in known
-        if (one["method"], one["setting"], one["arm"]) == (method, setting, arm)
-        and key in one["metrics"]
-    }
-
-
-def ratio(known, method, first, second):
-    """Geometric mean over settings and seeds of the NLL of one column over another, with its CI."""
-    logs = []
-    for setting in FEW:
-        own, other = (values(known, method, setting, column, "nll") for column in (first, second))
-        logs.append({seed: math.log(own[seed] / other[seed]) for seed in own.keys() & other.keys()})
-    seeds = sorted(set.intersection(*map(set, logs)))
-    if len(seeds) < 2:
-        return None
-    interval = t_interval([fmean(by_seed[seed] for by_seed in logs) for seed in seeds])
-    return *(math.exp(value) for value in (interval.mean, interval.low, interval.high)), len(seeds)
-
-
-def markdown():
-    """All tables of the protocol."""
-    known = lines.read(TESTED)
-    print("What each method chose on seeds 0 to 3:\n")
-    for method in CONTESTANTS:
-        best, compared, _ = searched(method)
-        print(f"* {method}: {best or 'the defaults'} ({4 * len(compared)} runs)")
-    print(
-        "\nCalibration on 6,000 validation images: NLL above the best possible, all tuning runs\n"
-    )
-    calibration_table(lines.read(TUNED))
-    print("\nTest sets: accuracy in % / NLL / ECE, means over seeds\n")
-    print(f"| method, setting | {' | '.join(COLUMNS)} |\n| --- |{' --- |' * len(COLUMNS)}")
-    for method, setting in product(CONTESTANTS, FEW):
-        cells = []
-        for column in COLUMNS:
-            found = {
-                metric: list(values(known, method, setting, column, metric).values())
-                for metric in ("accuracy", "nll", "ece")
-            }
-            count = len(found["nll"])
-            means = {name: fmean(own) for name, own in found.items() if own}
-            cells.append(
-                f"{100 * means['accuracy']:.1f} / {means['nll']:.3f} / {means['ece']:.3f} ({count})"
-                if means
-                else "-"
-            )
-        print(f"| {method}, {setting} | {' | '.join(cells)} |")
-    print("\nNLL ratios: geometric mean over the four settings, 95 % interval over seeds\n")
-    for method, first, second in (
-        *(product(CONTESTANTS, ("0.2",), ("0.1.0, T",))),
-        ("oko", "0.2", "0.2, one network"),
-        ("oko", "0.2", list(COLUMNS)[-1]),
-    ):
-        found = ratio(known, method, first, second)
-        if found:
-            mean, low, high, count = found
-            interval = f"{mean:.3f} [{low:.3f}, {high:.3f}]"
-            print(f"* {method}, {first} over {second}: {interval}, {count} seeds")
-    print("\nAccuracy of OKO, 0.2 minus 0.1.0, points, paired by seed\n")
-    for setting in FEW:
-        own, other = (values(known, "oko", setting, one, "accuracy") for one in ("0.2", "0.1.0, T"))
-        gaps = [100 * (own[seed] - other[seed]) for seed in sorted(own.keys() & other.keys())]
-        if len(gaps) > 1:
-            gap = t_interval(gaps)
-            print(
-                f"* {setting}: {gap.mean:+.1f} [{gap.low:+.1f}, {gap.high:+.1f}], {len(gaps)} seeds"
-            )
-
-
-def calibration_table(known):
-    """Loss in NLL of every rule, by method and setting."""
-    names = [name for name in known[0]["rules"] if name not in ("fitted", "best", "best possible")]
-    print(f"| method, setting | best possible | {' | '.join(names)} | runs |")
-    print(f"| --- |{' --- |' * (len(names) + 2)}")
-    for method, setting in product(CONTESTANTS, FEW):
-        own = [o["rules"] for o in known if (o["method"], o["setting"]) == (method, setting)]
-        if not own:
-            continue
-        best = fmean(one["best possible"]["nll"] for one in own)
-        losses = [
-            fmean(one[name]["nll"] - one["best possible"]["nll"] for one in own) for name in names
-        ]
-        cells = " | ".join(f"+{loss:.3f}" for loss in losses)
-        print(f"| {method}, {setting} | {best:.3f} | {cells} | {len(own)} |")
-
-
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--test", action="store_true")
-    parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--methods", default=",".join(CONTESTANTS))
     parser.add_argument("--part", default="0/1", help="which part of how many, e.g. 0/2")
     return parser.parse_args()
@@ -370,5 +257,3 @@ if __name__ == "__main__":
         tune(methods, *share)
     if given.test:
         test(methods, *share)
-    if given.markdown:
-        markdown()

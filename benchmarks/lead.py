@@ -139,8 +139,14 @@ ROWS = {
 }
 
 
+# Recorded with a decay of the average, which a recipe no longer has.
+RETIRED = "averaged weights, decay 0.98"
+
+
 def line(row, seed):
     """One row on one seed."""
+    if row.endswith(RETIRED):
+        raise SystemExit(f"{row!r} cannot be performed any more; its lines are kept")
     x, y, x_held, y_held = images(SETTING, seed, held_out=HELD_OUT)
     logits = ROWS[row].logits(x, y, x_held, seed)
     found = {"accuracy": (logits.argmax(dim=1) == y_held).double().mean().item()}

@@ -14,9 +14,10 @@ from oddkout.fitting.objective import Objective
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import predict_logits
 from oddkout.models import build_model, initialise
+from oddkout.paper.first_recipe import FIRST_RECIPE
 from oddkout.randomness import keyed_generator, keyed_globals
 
-RECIPE = Recipe()
+RECIPE = Recipe(**FIRST_RECIPE)
 OPTIONS = RECIPE.options
 LINEAR, EMBEDDING = partial(nn.Linear, 128, 10), partial(nn.Linear, 128, 64)
 

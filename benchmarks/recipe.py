@@ -1,4 +1,4 @@
-"""What was tried to find the recipe of ``docs/recipe.md``: on validation images, never on the test.
+"""What was tried to find the recipe of version 0.1.0: on validation images, never on the test.
 
 python benchmarks/recipe.py RUN... [--seeds 0,1]   performs what is missing of these rows
 python benchmarks/recipe.py --markdown             prints the tables from results/recipe.jsonl
@@ -17,8 +17,9 @@ from oddkout.calibrators import TemperatureScaling
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.networks import train_network
 from oddkout.fitting.preparation import Standardisation
-from oddkout.fitting.recipe import Recipe, suited_to
+from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import predict_logits
+from oddkout.paper.first_recipe import FIRST_RECIPE, first_recipe
 
 LINES = lines.FOLDER / "recipe.jsonl"
 FEW = {
@@ -171,9 +172,9 @@ def line(row, setting, seed):
     x, y, x_held, y_held = images(setting, seed)
     options = {"sets": 64} | changes  # as it was when the search began
     for key, sizes in (("suited", y.bincount().tolist()), ("by_all", [len(y) / 10])):
-        own = suited_to(sizes)
+        own = first_recipe(sizes)
         options = {name: own[name] for name in options.pop(key, ())} | options
-    recipe = Recipe(**options)
+    recipe = Recipe(**FIRST_RECIPE | options)
     trained = train_network(x, y, recipe=recipe, method=METHODS[method], classes=10, seed=seed)
     logits = predict_logits(trained.model, x_held)
     temperature = TemperatureScaling().fit(logits, y_held).temperature.item()

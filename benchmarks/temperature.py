@@ -1,4 +1,4 @@
-"""How well a temperature is found out of fold, against the best one for 6,000 validation images.
+"""How well version 0.1.0 found a temperature out of fold: against 6,000 validation images.
 
 python benchmarks/temperature.py --methods oko,bb+ls --seeds 5,6,7   performs what is missing
 python benchmarks/temperature.py --markdown   prints the table from results/temperature.jsonl
@@ -22,8 +22,9 @@ from oddkout.calibrators import TemperatureScaling
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.pipeline import fit_network
 from oddkout.fitting.preparation import Prepared, Standardisation
-from oddkout.fitting.recipe import Recipe, suited_to
+from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import predict_logits
+from oddkout.paper.first_recipe import first_recipe
 
 LINES = lines.FOLDER / "temperature.jsonl"
 HELD_OUT = 6000
@@ -35,7 +36,7 @@ LOGARITHMS = torch.arange(-2250, 2251, dtype=torch.float64) / 750
 def line(method, setting, seed):
     """One training on all examples and those of the folds, measured at every temperature."""
     x, y, x_held, y_held = images(setting, seed, held_out=HELD_OUT)
-    recipe = Recipe(**suited_to(y.bincount().tolist()))
+    recipe = Recipe(**first_recipe(y.bincount().tolist()))
     data = Prepared(
         x=x,
         y=y,
@@ -48,8 +49,11 @@ def line(method, setting, seed):
         count: fit_network(
             data,
             method=METHODS[method],
-            recipes=[recipe],
+            recipe=recipe,
+            choices={},
             folds=count,
+            members="single",
+            calibration="none",
             population="uniform",
             seed=seed,
         )

@@ -14,15 +14,14 @@ FIRST_RECIPE: dict[str, Any] = {
     "schedule": "cosine",
     "averaging": None,
     "head_until": 0.6,
-    "members": "single",
-    "calibrate": "temperature",
 }
+FIRST_FIT: dict[str, Any] = {"members": "single", "calibrate": "temperature"}
 
 _UPDATES, _WEIGHT_DECAY, _HEAD_WEIGHT, _FEW = 600, 2e-3, 2.0, 10
 
 
 def first_recipe(class_sizes: Iterable[Number]) -> dict[str, Any]:
-    """The fields of a run that version 0.1.0 used for these class sizes.
+    """The fields of the recipe that version 0.1.0 used for these class sizes.
 
     Example:
         >>> first_recipe([20, 20])["updates"], first_recipe([5, 5])["weight_decay"]

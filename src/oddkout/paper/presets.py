@@ -8,7 +8,7 @@ from typing import Any
 from oddkout.checks import Number, at_least, one_of
 from oddkout.comparing.config import RunConfig
 from oddkout.fitting.methods import METHODS
-from oddkout.paper.first_recipe import first_recipe
+from oddkout.paper.first_recipe import FIRST_FIT, first_recipe
 from oddkout.paper.settings import (
     DISTRIBUTIONS,
     TITLES,
@@ -140,7 +140,7 @@ _NARROW_UPDATES = {"cifar10": 200, "cifar100": 100}
 
 def _with_budget(base: RunConfig, setting: Setting) -> RunConfig:
     """The config with the model and the number of updates that suit the setting."""
-    base = replace(base, **first_recipe(setting.class_sizes))
+    base = replace(base, **first_recipe(setting.class_sizes), **FIRST_FIT)
     if setting.data == "cifar10":
         updates = max(2000, math.ceil(30 * setting.examples / 60))
         return replace(base, model="resnet18", examples=60, updates=updates, shift=4, flip=True)
