@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 # Labels: a list, array or tensor. Not annotated more closely, so that ``class_labels`` and not a
@@ -13,6 +14,9 @@ Labels: TypeAlias = Any
 
 # Predictions: a list, array or tensor, which ``prediction_matrix`` checks.
 Matrix: TypeAlias = Any
+
+# Class frequencies: a list, array or tensor, which ``frequencies`` checks.
+Prior: TypeAlias = Any
 
 # A float argument for which users also write integers, as in gamma=2.
 Number: TypeAlias = float | int
@@ -160,3 +164,31 @@ def few(values: Collection[Any]) -> str:
     """Format the first eight entries of a list."""
     first = ", ".join(map(str, list(values)[:8]))
     return f"[{first}]" if len(values) <= 8 else f"[{first}, ...] ({len(values)} in all)"
+
+
+def frequencies(
+    name: str, values: Prior, *, classes: int | None = None
+) -> Float[Tensor, " classes"]:
+    """Return class frequencies in double precision, or raise if they are not a distribution.
+
+    Args:
+        classes: Required number of classes; any if not given.
+    """
+    given = values if isinstance(values, Tensor) else np.array(values, float)
+    shares = torch.as_tensor(given).detach().double().cpu()
+    if shares.ndim != 1 or len(shares) < 2:
+        raise ValueError(
+            f"{name} must be a list of one frequency for each of at least 2 classes, got shape "
+            f"{tuple(shares.shape)}"
+        )
+    if not (shares > 0).all() or not abs(shares.sum().item() - 1) <= 1e-3:
+        raise ValueError(
+            f"{name} must be positive and sum to 1, got {shares.tolist()}; divide counts by their "
+            "sum, and give a class that hardly occurs a small frequency"
+        )
+    if classes is not None and len(shares) != classes:
+        raise ValueError(
+            f"{name} must hold one frequency per class, {classes}, got {len(shares)}; pass "
+            "class_frequencies(labels, classes=...) of the training labels"
+        )
+    return shares / shares.sum()

@@ -10,9 +10,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from oddkout.calibrators.calibrator import Calibrator, fitting_data
-from oddkout.calibrators.prior import Prior, frequencies
 from oddkout.calibrators.temperature import COLDEST, HOTTEST, TemperatureScaling, example_weights
-from oddkout.checks import Labels, Matrix, Number
+from oddkout.checks import Labels, Matrix, Number, Prior, frequencies
 
 # Pseudo-examples behind the defaults T = 1 and strength = 0. A class with five examples then cannot
 # move the fit far; a few hundred examples outweigh it.

@@ -1,17 +1,18 @@
 """Prior correction: adapt probabilities to class frequencies that differ from training."""
 
-from typing import Any
-
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from oddkout.calibrators.calibrator import Calibrator, fitting_data
-from oddkout.checks import Labels, Matrix, finite_logits, prediction_matrix
-
-# Class frequencies: a list, array or tensor.
-Prior = Any
+from oddkout.checks import (
+    Labels,
+    Matrix,
+    Prior,
+    finite_logits,
+    frequencies,
+    prediction_matrix,
+)
 
 
 class PriorCorrection(Calibrator):
@@ -90,23 +91,6 @@ class PriorCorrection(Calibrator):
                 f"{len(self.train_prior)}"
             )
         return self.train_prior.cpu()
-
-
-def frequencies(name: str, values: Prior) -> Float[Tensor, " classes"]:
-    """Return class frequencies in double precision, or raise if they are not a distribution."""
-    given = values if isinstance(values, Tensor) else np.array(values, float)
-    shares = torch.as_tensor(given).detach().double().cpu()
-    if shares.ndim != 1 or len(shares) < 2:
-        raise ValueError(
-            f"{name} must be a list of one frequency for each of at least 2 classes, got shape "
-            f"{tuple(shares.shape)}"
-        )
-    if not (shares > 0).all() or not abs(shares.sum().item() - 1) <= 1e-3:
-        raise ValueError(
-            f"{name} must be positive and sum to 1, got {shares.tolist()}; divide counts by their "
-            "sum, and give a class that hardly occurs a small frequency"
-        )
-    return shares / shares.sum()
 
 
 def expectation_maximisation(
