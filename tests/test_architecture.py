@@ -14,8 +14,9 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # From the bottom up: a module imports only what stands in a row above its own.
 LAYERS = [
     ["checks", "draws", "randomness", "version"],
-    ["sets", "models", "data", "metrics", "workers"],
-    ["samplers", "losses", "heads", "calibrators"],
+    ["balance", "sets", "models", "data", "metrics", "workers"],
+    ["pairs", "heads", "calibrators"],
+    ["samplers", "losses"],
     ["prior", "evaluation"],
     ["fitting"],
     ["diagnosis"],

@@ -26,7 +26,11 @@ from oddkout.losses import (
     weighted_cross_entropy,
 )
 from oddkout.prior import class_frequencies
-from oddkout.samplers import ClassBalancedBatchSampler, OddKOutBatchSampler
+from oddkout.samplers import (
+    ClassBalancedBatchSampler,
+    OddKOutBatchSampler,
+    PairedBatchSampler,
+)
 from oddkout.sets import ClassIndex, set_sum
 from oddkout.version import __version__ as __version__
 
@@ -44,6 +48,7 @@ __all__ = [
     "OddKOutBatchSampler",
     "OddKOutClassifier",
     "OddKOutLoss",
+    "PairedBatchSampler",
     "as_tensor",
     "calibrators",
     "class_frequencies",

@@ -228,6 +228,12 @@ class ClassIndex:
         member = below(at(self.counts, drawn), (examples,), generator)
         return at(self._by_class, at(self._starts, drawn) + member)
 
+    def members(
+        self, classes: Int[Tensor, " rows"], numbers: Int[Tensor, "rows members"]
+    ) -> Int[Tensor, "rows members"]:
+        """Indices of examples, by the position of their class and their number within it."""
+        return at(self._by_class, at(self._starts, classes)[:, None] + numbers)
+
     def _distinct_examples(
         self, drawn: Int[Tensor, " classes"], per_class: int, generator: torch.Generator | None
     ) -> Int[Tensor, " pool"]:

@@ -6,9 +6,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from oddkout.checks import Number, at_least, classification, one_of
+from oddkout.checks import Number, Prior, at_least, classification, frequencies, one_of
 from oddkout.losses.reduction import Reduction, reduced
 from oddkout.losses.set_loss import Targets, checked_members, unchecked_set_losses
+from oddkout.pairs import natural_sets
 from oddkout.sets import ClassIndex, Singletons, checked_sets
 
 Layout = Literal["pool", "paper"]
@@ -22,6 +23,11 @@ class OddKOutLoss(nn.Module):
     batch is read set by set; use ``OddKOutBatchSampler``. In both layouts the model sees an
     ordinary batch and needs no change for inference.
 
+    With a ``prior``, odd-k-out learning uses natural class frequencies; use
+    ``PairedBatchSampler``. Classes form pairs as often as they occur in the batch, and the log
+    prior of the classes is added to the summed logits of each set. So the model need not learn the
+    prior, and its logits are for equally frequent classes.
+
     Args:
         k: Number of odd classes in a set.
         targets: ``"hard"`` or ``"soft"``, see ``set_loss``.
@@ -30,6 +36,8 @@ class OddKOutLoss(nn.Module):
         odd_weight: Weight of the odd-class loss, which is added if ``odd_logits`` are given. It may
             change between steps.
         singletons: How to treat classes that occur once in a pool, see ``ClassIndex``.
+        prior: Class frequencies of the pairs, such as ``PairedBatchSampler.prior``; if not given,
+            classes form pairs equally often.
         reduction: ``"mean"``, ``"sum"``, or ``"none"`` for one loss per set.
         generator: Source of randomness, on the CPU; torch's global one if not given.
 
@@ -49,6 +57,7 @@ class OddKOutLoss(nn.Module):
         layout: Layout = "pool",
         odd_weight: Number = 1.0,
         singletons: Singletons = "odd-only",
+        prior: Prior = None,
         reduction: Reduction = "mean",
         generator: torch.Generator | None = None,
     ) -> None:
@@ -67,6 +76,14 @@ class OddKOutLoss(nn.Module):
         self.odd_weight = odd_weight
         one_of("singletons", singletons, get_args(Singletons))
         self.singletons = singletons
+        shares = None if prior is None else frequencies("prior", prior)
+        if shares is not None and layout == "paper":
+            raise ValueError(
+                "layout='paper' draws its pair classes equally often and needs no prior; leave the "
+                "prior out, or use PairedBatchSampler with layout='pool'"
+            )
+        self.log_prior: Tensor | None
+        self.register_buffer("log_prior", None if shares is None else shares.log())
         one_of("reduction", reduction, get_args(Reduction))
         self.reduction = reduction
         self.generator = generator
@@ -91,6 +108,11 @@ class OddKOutLoss(nn.Module):
         if isinstance(logits, tuple):
             logits, odd_logits = logits
         labels = classification(logits, labels)
+        if self.log_prior is not None and len(self.log_prior) != logits.shape[1]:
+            raise ValueError(
+                f"prior must hold one frequency per class, {logits.shape[1]}, got "
+                f"{len(self.log_prior)}; pass class_frequencies(labels, classes=...)"
+            )
         if sets is None and self.layout == "pool":
             sets = self._drawn_sets(labels)
             members = labels[sets]
@@ -108,6 +130,7 @@ class OddKOutLoss(nn.Module):
             targets=self.targets,
             odd_logits=odd_logits,
             odd_weight=self.odd_weight,
+            offset=self.log_prior,
         )
         return reduced(losses, self.reduction)
 
@@ -128,11 +151,13 @@ class OddKOutLoss(nn.Module):
 
     def _drawn_sets(self, labels: Int[Tensor, " pool"]) -> Int[Tensor, "sets members"]:
         """Draw sets from the pool."""
+        count = self.sets or 2 * len(labels)
+        if self.log_prior is not None:
+            sets = natural_sets(labels.cpu(), k=self.k, sets=count, generator=self.generator)
+            return sets.to(labels.device)
         try:
             index = ClassIndex(labels, singletons=self.singletons)
-            sets = index.draw_sets(
-                k=self.k, sets=self.sets or 2 * len(labels), generator=self.generator
-            )
+            sets = index.draw_sets(k=self.k, sets=count, generator=self.generator)
         except ValueError as error:
             raise ValueError(
                 f"no sets can be drawn from this batch of {len(labels)} examples: {error}; use "

@@ -52,6 +52,7 @@ def unchecked_set_losses(
     targets: Targets,
     odd_logits: Float[Tensor, "pool classes"] | None = None,
     odd_weight: Number = 1.0,
+    offset: Float[Tensor, " classes"] | None = None,
 ) -> Float[Tensor, " sets"]:
     """Loss of each set, for sets that are known to be valid.
 
@@ -62,8 +63,12 @@ def unchecked_set_losses(
         targets: ``"hard"`` or ``"soft"``.
         odd_logits: Logits of the odd-class head.
         odd_weight: Weight of the odd-class loss.
+        offset: Added to the summed logits of each set, such as the log frequencies of pair classes.
     """
-    losses = naming_loss(unchecked_set_sum(logits, sets), members, targets)
+    summed = unchecked_set_sum(logits, sets)
+    if offset is not None:
+        summed = summed + offset.to(summed)
+    losses = naming_loss(summed, members, targets)
     if odd_logits is None:
         return losses
     return losses + odd_weight * naming_loss(unchecked_set_sum(odd_logits, sets), members, "odd")

@@ -10,7 +10,12 @@ from scipy.stats import chisquare
 from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 from torchdata.stateful_dataloader import StatefulDataLoader
 
-from oddkout import ClassBalancedBatchSampler, OddKOutBatchSampler, OddKOutLoss
+from oddkout import (
+    ClassBalancedBatchSampler,
+    OddKOutBatchSampler,
+    OddKOutLoss,
+    PairedBatchSampler,
+)
 
 LONG_TAIL = torch.tensor([0] * 60 + [1] * 20 + [2] * 8 + [3] * 4 + [4] * 2)
 
@@ -28,7 +33,11 @@ def of_examples(**changes):
     return ClassBalancedBatchSampler(LONG_TAIL, **{"batch_size": 16, "batches": 12} | changes)
 
 
-EVERY_SAMPLER = pytest.mark.parametrize("make", [of_sets, of_pools, of_examples])
+def of_pairs(**changes):
+    return PairedBatchSampler(LONG_TAIL, **{"pairs": 6, "batches": 12, "seed": 0} | changes)
+
+
+EVERY_SAMPLER = pytest.mark.parametrize("make", [of_sets, of_pools, of_examples, of_pairs])
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 4])
