@@ -61,3 +61,10 @@ def test_what_has_a_line_is_not_run_again_and_lines_are_whole(tables, tmp_path, 
     written = [json.loads(text) for text in file.read_text().splitlines()]
     cells = {(row["data"], row["model"], row["fold"]) for row in written}
     assert len(written) == len(cells) == 4
+
+
+def test_the_page_on_folds_is_what_its_lines_give(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import folds_page
+
+    assert folds_page.PAGE.read_text() == folds_page.page()
