@@ -7,7 +7,7 @@ from synthetic import fake_executor
 import oddkout as oko
 from oddkout.comparing.compare import compare, setting
 from oddkout.comparing.store import RunStore
-from oddkout.fitting.methods import METHODS
+from oddkout.fitting.methods import DEFAULT_METHODS, METHODS
 
 
 def test_the_digits_are_a_small_heavy_tailed_subset_unless_one_is_asked_for(tmp_path):
@@ -17,10 +17,13 @@ def test_the_digits_are_a_small_heavy_tailed_subset_unless_one_is_asked_for(tmp_
     assert usual.population == "uniform", "as in the paper"
 
 
-def test_every_method_takes_part_with_every_rate_and_seed(tmp_path):
-    comparison = compare(out=tmp_path, seeds=2, executor=fake_executor())
-    assert comparison.methods == list(METHODS)
-    assert len(comparison.tuning) == 2 * len(METHODS)
+@pytest.mark.parametrize(
+    ("methods", "expected"), [({}, DEFAULT_METHODS), ({"methods": ["all"]}, METHODS)]
+)
+def test_every_method_takes_part_with_every_rate_and_seed(tmp_path, methods, expected):
+    comparison = compare(out=tmp_path, seeds=2, executor=fake_executor(), **methods)
+    assert set(comparison.methods) == set(expected)
+    assert len(comparison.tuning) == 2 * len(expected)
     assert comparison.seeds == 2
     assert (tmp_path / "comparison.json").is_file()
 

@@ -2,17 +2,36 @@
 
 import pytest
 
-from oddkout.fitting.methods import METHODS, chosen_method
+from oddkout.fitting.methods import (
+    DEFAULT_METHODS,
+    METHODS,
+    PAPER_METHODS,
+    chosen_method,
+    method_names,
+)
 
 
 def test_the_paper_and_its_controls_are_all_there():
     paper = {"vanilla", "vanilla+ls", "weighted", "focal", "bb", "bb+ls", "bb+ts", "oko"}
-    assert paper | {"oko-soft", "pair", "bb+noise", "bb+ts-fit"} == METHODS.keys()
+    assert paper | {"oko-soft", "pair", "bb+noise", "bb+ts-fit"} == set(PAPER_METHODS)
+    assert METHODS.keys() > set(PAPER_METHODS)
 
 
-def test_only_methods_that_draw_or_weigh_classes_evenly_are_balanced():
-    unbalanced = {name for name, method in METHODS.items() if not method.is_balanced}
-    assert unbalanced == {"vanilla", "vanilla+ls", "focal"}
+def test_every_method_says_what_it_is_and_the_default_list_is_short():
+    assert all(method.summary.endswith(".") for method in METHODS.values())
+    assert len(DEFAULT_METHODS) <= 8
+    assert set(DEFAULT_METHODS) < METHODS.keys()
+    assert method_names(["all"]) == list(METHODS)
+
+
+def test_batches_follow_from_loss_and_balance():
+    by_batches = {}
+    for name, method in METHODS.items():
+        by_batches.setdefault(method.batches, set()).add(name)
+    assert by_batches["balanced"] == {"bb", "bb+ls", "bb+ts", "bb+ts-fit", "bb+noise"}
+    assert by_batches["pool"] == {"pair", "oko", "oko-soft"}
+    assert by_batches["paired"] == {"oko+la"}
+    assert by_batches["shuffled"] >= {"vanilla", "focal", "weighted", "vanilla+la", "cb"}
 
 
 def test_the_head_is_for_one_odd_class_unless_it_is_asked_for():

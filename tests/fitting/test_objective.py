@@ -9,15 +9,21 @@ from oddkout import (
     ClassBalancedBatchSampler,
     OddKOutBatchSampler,
     OddKOutLoss,
+    PairedBatchSampler,
+    class_frequencies,
     class_weights,
+    effective_number_weights,
     focal_loss,
+    logit_adjusted_cross_entropy,
     weighted_cross_entropy,
 )
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.objective import Budget, Objective
+from oddkout.pairs import natural_sets
 
 LABELS = torch.tensor([0] * 50 + [1] * 20 + [2] * 6 + [3] * 4)
 SET_METHODS = [name for name, method in METHODS.items() if method.loss == "sets"]
+POOL_METHODS = [name for name in SET_METHODS if METHODS[name].batches == "pool"]
 
 
 def objective(name, *, seed=0, **changes):
@@ -56,7 +62,7 @@ def test_shuffled_epochs_show_every_example_once(examples):
 
 
 @pytest.mark.parametrize("layout", ["pool", "paper"])
-@pytest.mark.parametrize("name", SET_METHODS)
+@pytest.mark.parametrize("name", POOL_METHODS)
 def test_sets_point_into_a_batch_of_distinct_examples(name, layout):
     drawn = objective(name, layout=layout, sets=9)
     for update in range(20):
@@ -76,12 +82,22 @@ def public_loss(name, output, labels, sets, *, weight):
     """The loss of a method, from the public losses."""
     method = METHODS[name]
     if method.loss == "sets":
-        criterion = OddKOutLoss(k=method.k, targets=method.targets, odd_weight=weight)
+        prior = None
+        if method.balance.kind == "adjust":
+            prior = PairedBatchSampler(LABELS, pairs=6, batches=1).prior
+        criterion = OddKOutLoss(k=method.k, targets=method.targets, odd_weight=weight, prior=prior)
         return criterion(output, labels, sets=sets)
     logits = output[0] if isinstance(output, tuple) else output
+    if method.balance.kind == "adjust":
+        return logit_adjusted_cross_entropy(
+            logits, labels, prior=class_frequencies(LABELS), smoothing=method.smoothing
+        )
     if method.loss == "focal":
         return focal_loss(logits, labels, gamma=2.0)
-    if method.loss == "weighted":
+    if method.balance.beta is not None:
+        weights = effective_number_weights(LABELS, classes=4, beta=method.balance.beta)
+        return weighted_cross_entropy(logits, labels, weight=weights)
+    if method.balance.kind == "reweight":
         return weighted_cross_entropy(logits, labels, weight=class_weights(LABELS, classes=4))
     return F.cross_entropy(logits, labels, label_smoothing=float(method.smoothing))
 
@@ -163,6 +179,45 @@ def test_sets_have_the_classes_that_the_public_sampler_and_loss_draw(name, layou
         off_diagonal = cells[cells > 0]
         assert len(off_diagonal) == 12
         assert chisquare(off_diagonal).pvalue > 1e-3
+
+
+def test_natural_pairs_are_those_of_the_public_sampler_and_loss():
+    """Frequencies of examples, and of the classes (pair, odd) of sets."""
+    updates = 2000
+    drawn = objective("oko+la", sets=4)
+    sampler = PairedBatchSampler(LABELS, pairs=6, batches=updates, seed=7)
+    expected = (12 * updates * sampler.prior / LABELS.bincount())[LABELS]
+    ours = counts_of(drawn.draw(update)[0] for update in range(updates))
+    theirs = counts_of(torch.tensor(batch) for batch in sampler)
+    for counts in (ours, theirs):
+        # The two examples of a pair are drawn together, so counts scatter up to twice as much.
+        assert chisquare(counts / 2, expected / 2).pvalue > 1e-3
+
+    def cells(batch, sets):
+        members = LABELS[batch][sets]
+        return 4 * members[:, 0] + members[:, 2]
+
+    source = torch.Generator().manual_seed(0)
+    own = torch.cat([cells(*drawn.draw(update)) for update in range(updates)])
+    public = torch.cat(
+        [
+            cells(batch, natural_sets(LABELS[batch], k=1, sets=4, generator=source))
+            for batch in map(torch.tensor, sampler)
+        ]
+    )
+    frequencies = torch.stack([one.bincount(minlength=16) for one in (own, public)]).double()
+    assert frequencies[:, [0, 5, 10, 15]].sum() == 0
+    gaps = (frequencies[0] - frequencies[1]).abs() / (8 * frequencies.mean(dim=0)).sqrt().clamp(
+        min=1
+    )
+    assert gaps.max() < 4, "sets of a batch share its classes, so frequencies scatter more"
+
+
+@pytest.mark.parametrize("examples", [4, 7, 12])
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_forwards_exactly_as_many_examples(name, examples):
+    drawn = objective(name, examples=examples)
+    assert {len(drawn.draw(update)[0]) for update in range(40)} == {examples}
 
 
 def test_a_class_of_one_example_forms_pairs_with_itself():

@@ -9,7 +9,7 @@ from made_up import TEN_SHOT, made_up
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.grid import jobs_of
 from oddkout.comparing.run import Run
-from oddkout.fitting.methods import METHODS
+from oddkout.fitting.methods import PAPER_METHODS
 from oddkout.paper.evidence import Evidence
 from oddkout.paper.presets import FEW_SHOT_SIZES, PRESETS, preset_named
 from oddkout.paper.published import (
@@ -25,7 +25,7 @@ def test_the_few_shot_preset_has_the_settings_methods_and_seeds_of_its_descripti
     assert preset.datasets == ("mnist", "fashion_mnist")
     assert preset.distributions == ("uniform", "heavy-tailed")
     assert preset.sizes == FEW_SHOT_SIZES == tuple(size for size in SIZES if size <= 100)
-    assert set(METHODS) <= set(preset.variants)
+    assert set(PAPER_METHODS) <= set(preset.variants)
     assert preset.seeds == 5
     settings = 2 * 2 * 6
     tuning = 2 * 2 * len(preset.variants)  # one rate more on the first seed, at one size

@@ -10,6 +10,7 @@ from oddkout.cli import (
     doctor,
     evaluate,
     export,
+    methods,
     predict,
     report,
     reproduce,
@@ -40,6 +41,7 @@ def options(
 app.command("compare")(compare.compare_methods)
 app.add_typer(data.app, name="data")
 app.command("doctor")(doctor.doctor)
+app.command("methods")(methods.methods)
 app.command("train")(train.train_classifier)
 app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)

@@ -45,7 +45,7 @@ from oddkout.cli.source import (
 from oddkout.comparing.compare import compare
 from oddkout.comparing.saved import comparison_record
 from oddkout.comparing.tables import comparison_json, comparison_text
-from oddkout.fitting.methods import METHODS
+from oddkout.fitting.methods import DEFAULT_METHODS
 
 _NO_REPORT = "no report, which needs jinja2 and matplotlib; run: pip install 'oddkout[plot]'"
 
@@ -53,8 +53,8 @@ _NO_REPORT = "no report, which needs jinja2 and matplotlib; run: pip install 'od
 def compare_methods(
     source: Annotated[str, typer.Argument(metavar="[DATA]", help=SOURCE_HELP)] = "digits",
     methods: Annotated[
-        str, typer.Option(help=f"Comma-separated methods: {', '.join(METHODS)}.")
-    ] = ",".join(METHODS),
+        str, typer.Option(help="Comma-separated methods, see oddkout methods; or all.")
+    ] = ",".join(DEFAULT_METHODS),
     seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 5,
     out: Annotated[Path, typer.Option(help="Folder for the runs and the report.")] = Path("runs"),
     distribution: DistributionOption = None,

@@ -44,14 +44,13 @@ from oddkout.cli.source import (
 from oddkout.comparing.winner import fit_winner
 from oddkout.fitting.classifier import Classifier, refuse_other_content
 from oddkout.fitting.fit import fit
-from oddkout.fitting.methods import METHODS
 
 
 def train_classifier(
     source: SourceArgument,
     out: Annotated[Path, typer.Option(help="Folder for the classifier.")],
     method: Annotated[
-        str, typer.Option(help=f"One of {', '.join(METHODS)}; or best, together with --from.")
+        str, typer.Option(help="One of oddkout methods; or best, together with --from.")
     ] = "oko",
     runs: Annotated[
         Path | None,

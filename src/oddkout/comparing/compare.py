@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from oddkout.checks import Number, at_least, one_of
+from oddkout.checks import Number, at_least
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.executors import Executor
@@ -21,7 +21,7 @@ from oddkout.comparing.tuning import perform_tuned
 from oddkout.data import Data
 from oddkout.data.sources import DataSource
 from oddkout.fitting.folds import suitable_folds
-from oddkout.fitting.methods import METHODS
+from oddkout.fitting.methods import DEFAULT_METHODS, method_names
 from oddkout.fitting.pipeline import MembersOption
 from oddkout.fitting.recipe import Recipe, changed_recipe
 from oddkout.fitting.selection import LEARNING_RATES, checked_choices
@@ -37,7 +37,7 @@ _DIGITS_SUBSET = {"distribution": "heavy-tailed", "train_examples": 200}
 def compare(
     source: DataSource = "digits",
     *,
-    methods: Sequence[str] = tuple(METHODS),
+    methods: Sequence[str] = DEFAULT_METHODS,
     seeds: int = 5,
     learning_rates: Sequence[Number] = LEARNING_RATES,
     choose: Sequence[str] = (),
@@ -61,7 +61,7 @@ def compare(
     Args:
         source: Anything that ``load_data`` takes; by default 200 examples of the embedded digits
             with a heavy-tailed class distribution. Data in memory are copied to ``out``.
-        methods: Names of the methods.
+        methods: Names of the methods, see ``oddkout methods``; ``["all"]`` for every one.
         seeds: Number of seeds.
         learning_rates: Learning rates to choose from.
         choose: Further choices, see ``oddkout.fit``; made on the first seed.
@@ -78,8 +78,7 @@ def compare(
     at_least("seeds", seeds, 1)
     if not methods or not learning_rates:
         raise ValueError("a comparison needs at least one method and one learning rate")
-    for name in methods:
-        one_of("method", name, METHODS)
+    names = method_names(methods)
     choices = checked_choices(choose, learning_rates=learning_rates)
     if folds == 0 and (len(choices["learning_rate"]) > 1 or choose):
         raise ValueError(
@@ -89,7 +88,7 @@ def compare(
         )
     store = RunStore(out)
     config = setting(source, folds=folds, members=members, recipe=recipe, out=out, **reading)
-    entries = [replace(config, method=name) for name in dict.fromkeys(methods)]
+    entries = [replace(config, method=name) for name in names]
     if retry_failed:
         store.forget_failed(
             replace(entry, learning_rate=rate, seed=seed)

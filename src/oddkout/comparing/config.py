@@ -157,5 +157,5 @@ def _trains_like(name: str) -> str:
 
 
 def _without_temperature(method: Method) -> Method:
-    """The method without its name and temperature, which do not affect training."""
-    return replace(method, name="", temperature="none")
+    """The method without what does not affect training."""
+    return replace(method, name="", temperature="none", summary="", source="")

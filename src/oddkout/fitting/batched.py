@@ -7,17 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from oddkout.checks import Number
 from oddkout.fitting.allocator import keep_memory
 from oddkout.fitting.methods import Method
-from oddkout.fitting.objective import Objective
+from oddkout.fitting.objective import Objective, update_loss
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import LOG_EVERY, Progress, Trained, process_number
-from oddkout.losses import class_weights
 from oddkout.models import initialise
 from oddkout.randomness import keyed_generator
 
@@ -79,7 +77,8 @@ def train_batched(
         Objective(method, y[own], classes=classes, budget=budget, seed=seed)
         for own, seed in zip(rows, seeds, strict=True)
     ]
-    weights = torch.stack([class_weights(y[own], classes=classes) for own in rows])
+    weights = _stacked([objective.weight for objective in objectives])
+    offsets = _stacked([objective.offset for objective in objectives])
     stacked = _Stacked(networks, has_second=method.head != "none", seeds=seeds)
     decayed, plain = stacked.parameters_by_decay()
     groups = [
@@ -91,7 +90,7 @@ def train_batched(
     log: list[dict[str, Number]] = []
     snapshots: list[dict[int, dict[str, Tensor]]] = [{} for _ in networks]
     failed: dict[int, ValueError] = {}
-    members = torch.arange(len(networks))
+    members = torch.arange(len(networks))[:, None]
     flat = x.flatten(1)
     for update in range(max(stops)):
         done = update / budget.updates
@@ -105,15 +104,18 @@ def train_batched(
         batch, sets = batches[position], None if all_sets is None else all_sets[position]
         labels = y[batch]
         logits, second = stacked.forward(flat[batch], dropout=keyed_generator(seeds[0], 6, update))
-        if method.loss == "weighted":
-            losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
-            loss = (weights[members[:, None], labels].flatten() * losses).mean()
-        else:
-            output = logits.flatten(0, 1)
-            loss = objectives[0].loss(
-                output if second is None else (output, second.flatten(0, 1)),
-                labels.flatten(), sets, update=update, head_weight=head.at(done),
-            )  # fmt: skip
+        output = logits.flatten(0, 1)
+        rows_each = batch.shape[1] if sets is None else len(sets) // len(networks)
+        loss = update_loss(
+            method,
+            output if second is None else (output, second.flatten(0, 1)),
+            labels.flatten(),
+            sets,
+            head_weight=head.at(done),
+            weight=None if weights is None else weights[members, labels].flatten(),
+            offset=None if offsets is None else offsets.repeat_interleave(rows_each, dim=0),
+            noise=_noise(method, labels, classes, keyed_generator(seeds[0], 2, update)),
+        )
         step.zero_grad()
         # The mean over all members; each has the gradient of its own mean.
         torch.autograd.backward(loss * len(networks))
@@ -265,6 +267,21 @@ def _drawn(
         for member, draws in enumerate(drawn)
     ]
     return batches, torch.cat(sets, dim=1)
+
+
+def _stacked(values: Sequence[Tensor | None]) -> Tensor | None:
+    """One row for each network; None if there is nothing to stack."""
+    given = [value.float() for value in values if value is not None]
+    return torch.stack(given) if given else None
+
+
+def _noise(
+    method: Method, labels: Int[Tensor, "members batch"], classes: int, generator: torch.Generator
+) -> Int[Tensor, " all"] | None:
+    """Random labels for the second head of the control."""
+    if method.head != "noise":
+        return None
+    return torch.randint(classes, (labels.numel(),), generator=generator)
 
 
 def _turned(weights: Tensor) -> Tensor:

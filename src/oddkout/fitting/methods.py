@@ -1,14 +1,22 @@
-"""The table of methods: how each draws its batches, and its loss."""
+"""The table of methods: objective, balance, and what happens after training."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from oddkout.balance import Balance
 from oddkout.checks import Number, at_least, one_of
 from oddkout.losses.set_loss import Targets
 
 LABEL_SMOOTHING = 0.1
 FOCAL_GAMMA = 2.0
 PAPER_TEMPERATURE = 2.0
+EFFECTIVE_BETA = 0.9999
+
+NATURAL = Balance(kind="none")
+EQUAL = Balance(kind="resample", power=0)
+WEIGHTED = Balance(kind="reweight")
+ADJUSTED = Balance(kind="adjust", power=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +25,8 @@ class Method:
 
     Attributes:
         name: Name of the method in commands and tables.
-        batches: How the examples of an update are drawn. ``"shuffled"``: each example once per
-            epoch. ``"balanced"``: a random class, then one of its examples, with replacement.
-            ``"pool"``: distinct examples of each class, from which sets are drawn.
         loss: The loss function.
+        balance: How class imbalance is handled.
         smoothing: Label smoothing of cross-entropy.
         gamma: Exponent of the focal loss.
         k: Number of odd classes in a set.
@@ -29,48 +35,151 @@ class Method:
             ``"noise"`` predicts random labels.
         temperature: Divisor of the logits after training: ``"none"``, a number, or ``"fit"`` for a
             temperature fitted out of fold.
+        summary: The method in a sentence.
+        source: Publication.
     """
 
     name: str
-    batches: Literal["shuffled", "balanced", "pool"]
-    loss: Literal["cross-entropy", "weighted", "focal", "sets"]
+    loss: Literal["cross-entropy", "focal", "sets"] = "cross-entropy"
+    balance: Balance = NATURAL
     smoothing: Number = 0.0
     gamma: Number = FOCAL_GAMMA
     k: int = 0
     targets: Targets = "hard"
     head: Literal["none", "odd", "noise"] = "none"
     temperature: Number | Literal["none", "fit"] = "none"
+    summary: str = ""
+    source: str = ""
 
     @property
-    def is_balanced(self) -> bool:
-        """Whether training treats all classes as equally frequent, whatever the data."""
-        return self.batches != "shuffled" or self.loss == "weighted"
+    def batches(self) -> Literal["shuffled", "balanced", "pool", "paired"]:
+        """How the examples of an update are drawn.
 
+        ``"shuffled"``: each example once per epoch. ``"balanced"``: a random class, then one of its
+        examples, with replacement. ``"pool"``: distinct examples of each class, from which sets are
+        drawn. ``"paired"``: pairs of one class by a power of its frequency, from which sets are
+        drawn.
+        """
+        if self.loss == "sets":
+            return "paired" if self.balance.kind == "adjust" else "pool"
+        return "balanced" if self.balance.kind == "resample" else "shuffled"
+
+
+_OKO = "Muttenthaler et al., ICLR 2024"
+_MENON = "Menon et al., ICLR 2021"
 
 METHODS = {
     method.name: method
     for method in (
-        Method(name="vanilla", batches="shuffled", loss="cross-entropy"),
+        Method(name="vanilla", summary="Cross-entropy on natural batches."),
         Method(
             name="vanilla+ls",
-            batches="shuffled",
-            loss="cross-entropy",
             smoothing=LABEL_SMOOTHING,
+            summary="Cross-entropy with label smoothing.",
+            source="Szegedy et al., CVPR 2016",
         ),
-        Method(name="weighted", batches="shuffled", loss="weighted"),
-        Method(name="focal", batches="shuffled", loss="focal"),
-        Method(name="bb", batches="balanced", loss="cross-entropy"),
-        Method(name="bb+ls", batches="balanced", loss="cross-entropy", smoothing=LABEL_SMOOTHING),
         Method(
-            name="bb+ts", batches="balanced", loss="cross-entropy", temperature=PAPER_TEMPERATURE
+            name="weighted",
+            balance=WEIGHTED,
+            summary="Cross-entropy weighted by inverse class frequency.",
         ),
-        Method(name="bb+ts-fit", batches="balanced", loss="cross-entropy", temperature="fit"),
-        Method(name="bb+noise", batches="balanced", loss="cross-entropy", head="noise"),
-        Method(name="pair", batches="pool", loss="sets", k=0),
-        Method(name="oko", batches="pool", loss="sets", k=1, head="odd"),
-        Method(name="oko-soft", batches="pool", loss="sets", k=1, targets="soft"),
+        Method(
+            name="focal",
+            loss="focal",
+            summary="Focal loss: well-classified examples count less.",
+            source="Lin et al., ICCV 2017",
+        ),
+        Method(
+            name="bb",
+            balance=EQUAL,
+            summary="Cross-entropy on batches in which all classes are equally likely.",
+        ),
+        Method(
+            name="bb+ls",
+            balance=EQUAL,
+            smoothing=LABEL_SMOOTHING,
+            summary="Balanced batches with label smoothing.",
+        ),
+        Method(
+            name="bb+ts",
+            balance=EQUAL,
+            temperature=PAPER_TEMPERATURE,
+            summary="Balanced batches; logits are divided by 2 after training.",
+        ),
+        Method(
+            name="bb+ts-fit",
+            balance=EQUAL,
+            temperature="fit",
+            summary="Balanced batches; logits are divided by a temperature fitted out of fold.",
+            source="Guo et al., ICML 2017",
+        ),
+        Method(
+            name="bb+noise",
+            balance=EQUAL,
+            head="noise",
+            summary="Balanced batches and a second head on random labels: a control for oko.",
+        ),
+        Method(
+            name="pair",
+            loss="sets",
+            balance=EQUAL,
+            summary="Odd-k-out learning without odd classes: pairs only.",
+            source=_OKO,
+        ),
+        Method(
+            name="oko",
+            loss="sets",
+            balance=EQUAL,
+            k=1,
+            head="odd",
+            summary="Odd-k-out learning: logits are summed over a pair and an odd example.",
+            source=_OKO,
+        ),
+        Method(
+            name="oko-soft",
+            loss="sets",
+            balance=EQUAL,
+            k=1,
+            targets="soft",
+            summary="Odd-k-out learning with soft targets: part of the mass on the odd class.",
+            source=_OKO,
+        ),
+        Method(
+            name="vanilla+la",
+            balance=ADJUSTED,
+            summary="Logit adjustment: the log class frequencies are added in training.",
+            source=_MENON,
+        ),
+        Method(
+            name="vanilla+ls+la",
+            balance=ADJUSTED,
+            smoothing=LABEL_SMOOTHING,
+            summary="Logit adjustment with label smoothing.",
+            source=_MENON,
+        ),
+        Method(
+            name="cb",
+            balance=Balance(kind="reweight", beta=EFFECTIVE_BETA),
+            summary="Cross-entropy weighted by the inverse effective number of examples.",
+            source="Cui et al., CVPR 2019",
+        ),
+        Method(
+            name="oko+la",
+            loss="sets",
+            balance=ADJUSTED,
+            k=1,
+            summary="Odd-k-out learning on natural frequencies, adjusted for the prior.",
+        ),
     )
 }
+
+# What a comparison runs by default: short, and each for a reason.
+DEFAULT_METHODS = ("vanilla", "vanilla+ls", "weighted", "bb+ls", "vanilla+la", "vanilla+ls+la",
+                   "oko", "oko+la")  # fmt: skip
+
+# The paper's methods and the control.
+PAPER_METHODS = ("vanilla", "vanilla+ls", "weighted", "focal", "bb", "bb+ls", "bb+ts", "bb+ts-fit",
+                 "bb+noise", "pair", "oko", "oko-soft")  # fmt: skip
 
 
 def chosen_method(name: str, *, k: int | None = None, head: bool | None = None) -> Method:
@@ -100,3 +209,17 @@ def chosen_method(name: str, *, k: int | None = None, head: bool | None = None) 
             raise ValueError("an odd-class head needs an odd class, got k=0; leave the head out")
         method = replace(method, head="odd" if head else "none")
     return method
+
+
+def method_names(names: Sequence[str]) -> list[str]:
+    """Checked names of methods, without duplicates; ``"all"`` stands for every method.
+
+    Example:
+        >>> method_names(["oko", "bb", "oko"])
+        ['oko', 'bb']
+    """
+    if list(names) == ["all"]:
+        return list(METHODS)
+    for name in names:
+        one_of("method", name, METHODS)
+    return list(dict.fromkeys(names))

@@ -10,9 +10,11 @@ from torch import Tensor
 
 from oddkout.checks import Number, at_least, one_of
 from oddkout.fitting.methods import Method
-from oddkout.losses import class_weights, focal_loss, weighted_cross_entropy
+from oddkout.losses import class_weights, effective_number_weights, focal_loss
 from oddkout.losses.odd_k_out import Layout
 from oddkout.losses.set_loss import unchecked_set_losses
+from oddkout.pairs import draw_pairs, natural_sets, pair_frequencies
+from oddkout.prior import class_frequencies
 from oddkout.randomness import keyed_generator
 from oddkout.sets import ClassIndex
 
@@ -87,7 +89,8 @@ class Objective:
         self._block = -1
         self._drawn: list[Drawn] = []
         self._orders: dict[int, Int[Tensor, " examples"]] = {}
-        self._weight = class_weights(labels, classes=classes) if method.loss == "weighted" else None
+        self.weight = balance_weights(method, labels, classes=classes)
+        self.offset, self._shares = self._prior()
 
     def draw(self, update: int) -> Drawn:
         """Draw the examples of an update, and the sets among them if the method uses sets.
@@ -120,31 +123,22 @@ class Objective:
             update: Number of the update, from 0.
             head_weight: Weight of the second head's loss.
         """
-        logits, second = output if isinstance(output, tuple) else (output, None)
-        if head_weight == 0 and self._processes == 1:  # DDP wants a gradient of every weight
-            second = None
-        if self.method.loss == "sets":
-            assert sets is not None, "a method with a set loss draws sets"
-            losses = unchecked_set_losses(
-                logits,
-                labels[sets],
-                sets,
-                targets=self.method.targets,
-                odd_logits=second,
-                odd_weight=head_weight,
-            )
-            return losses.mean()
-        if self.method.loss == "focal":
-            loss = focal_loss(logits, labels, gamma=self.method.gamma)
-        elif self._weight is not None:
-            loss = weighted_cross_entropy(logits, labels, weight=self._weight)
-        else:
-            loss = F.cross_entropy(logits, labels, label_smoothing=float(self.method.smoothing))
-        if second is not None:
+        weight = None if self.weight is None else self.weight.to(labels.device)[labels]
+        noise = None
+        if self.method.head == "noise":
             generator = keyed_generator(self._seed, 2, self._rank, update)
             noise = torch.randint(self._classes, (len(labels),), generator=generator)
-            loss = loss + head_weight * F.cross_entropy(second, noise.to(labels.device))
-        return loss
+        return update_loss(
+            self.method,
+            output,
+            labels,
+            sets,
+            # DDP wants a gradient of every weight.
+            head_weight=head_weight if head_weight or self._processes == 1 else 1e-30,
+            weight=weight,
+            offset=self.offset,
+            noise=noise,
+        )
 
     def _draw_block(self, block: int) -> list[Drawn]:
         """Draw the batches of all updates of a block together."""
@@ -153,6 +147,18 @@ class Objective:
             drawn = self._index.draw_examples(examples=_BLOCK * self._examples, generator=generator)
             return [(batch, None) for batch in torch.split(drawn, self._examples)]
         k, sets = self.method.k, self._budget.sets
+        if self.method.batches == "paired":
+            pairs = draw_pairs(
+                self._index,
+                batches=_BLOCK,
+                pairs=self._pairs,
+                shares=self._shares,
+                distinct=k + 1,
+                generator=generator,
+            )
+            batches = pairs.flatten(1)[:, : self._examples]
+            inside = natural_sets(self._labels[batches], k=k, sets=sets, generator=generator)
+            return list(zip(batches, inside, strict=True))
         if self._budget.layout == "paper":
             members = self._index.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
             return [_distinct(batch) for batch in torch.split(members, sets)]
@@ -163,6 +169,25 @@ class Objective:
         layout = ClassIndex(slots, singletons="repeat")
         inside = layout.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
         return list(zip(pools, torch.split(inside, sets), strict=True))
+
+    def _prior(self) -> tuple[Tensor | None, Tensor]:
+        """What training adds to logits or summed logits, and how often classes form pairs."""
+        balance, present = self.method.balance, self._index.classes
+        natural = class_frequencies(self._labels, classes=self._classes)
+        shares = balance.drawn_prior(natural)[present]
+        shares = shares / shares.sum()
+        if balance.kind != "adjust":
+            return None, shares
+        drawn = balance.drawn_prior(natural)
+        if self.method.loss == "sets":
+            exact = pair_frequencies(shares, pairs=self._pairs, distinct=self.method.k + 1)
+            drawn[present] = exact * drawn[present].sum()
+        return float(balance.tau) * drawn.log(), shares
+
+    @property
+    def _pairs(self) -> int:
+        """Number of pairs in an update; the partner of the last is left out if it is odd."""
+        return -(-self._examples // 2)
 
     def _shuffled(self, update: int) -> Int[Tensor, " batch"]:
         """The batch of an update; a batch may span the end of an epoch and the next one."""
@@ -186,3 +211,63 @@ def _distinct(members: Int[Tensor, "sets members"]) -> Drawn:
     """The distinct members of the sets, and the sets as positions among these members."""
     pool, positions = torch.unique(members, return_inverse=True)
     return pool, positions.view(members.shape)
+
+
+def balance_weights(
+    method: Method, labels: Int[Tensor, " examples"], *, classes: int
+) -> Float[Tensor, " classes"] | None:
+    """Weights of the classes, for methods that balance by weights."""
+    if method.balance.kind != "reweight":
+        return None
+    if method.balance.beta is None:
+        return class_weights(labels, classes=classes)
+    return effective_number_weights(labels, classes=classes, beta=method.balance.beta)
+
+
+def update_loss(
+    method: Method,
+    output: Tensor | tuple[Tensor, Tensor],
+    labels: Int[Tensor, " batch"],
+    sets: Int[Tensor, "sets members"] | None,
+    *,
+    head_weight: Number,
+    weight: Float[Tensor, " batch"] | None,
+    offset: Float[Tensor, "*rows classes"] | None,
+    noise: Int[Tensor, " batch"] | None,
+) -> Float[Tensor, ""]:
+    """Loss of a batch with everything that was drawn for it.
+
+    Args:
+        output: Logits of the batch, or the pair of logits of both heads.
+        labels: Classes of the batch.
+        sets: Sets in the batch, for methods that use sets.
+        head_weight: Weight of the second head's loss; a head of weight 0 is not computed.
+        weight: Weight of each example.
+        offset: Added to logits, or to summed logits, of all rows or of each.
+        noise: Random labels, for the second head of the control.
+    """
+    logits, second = output if isinstance(output, tuple) else (output, None)
+    if head_weight == 0:
+        second = None
+    if method.loss == "sets":
+        assert sets is not None, "a method with a set loss draws sets"
+        return unchecked_set_losses(
+            logits,
+            labels[sets],
+            sets,
+            targets=method.targets,
+            odd_logits=second,
+            odd_weight=head_weight,
+            offset=offset,
+        ).mean()
+    if offset is not None:
+        logits = logits + offset.to(logits)
+    if method.loss == "focal":
+        loss = focal_loss(logits, labels, gamma=method.gamma)
+    elif weight is not None:
+        loss = (weight.to(logits) * F.cross_entropy(logits, labels, reduction="none")).mean()
+    else:
+        loss = F.cross_entropy(logits, labels, label_smoothing=float(method.smoothing))
+    if second is not None and noise is not None:
+        loss = loss + head_weight * F.cross_entropy(second, noise.to(labels.device))
+    return loss

@@ -14,6 +14,7 @@ from oddkout.fitting.folds import Calibration, FoldScores, assigned_folds
 from oddkout.fitting.members import member_recipe
 from oddkout.fitting.methods import Method
 from oddkout.fitting.networks import train_network
+from oddkout.fitting.objective import balance_weights
 from oddkout.fitting.preparation import Prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.requirements import class_notes, refuse_few_classes
@@ -21,7 +22,7 @@ from oddkout.fitting.search import Candidate, RecipeSearch
 from oddkout.fitting.selection import runs_of
 from oddkout.fitting.training import Progress
 from oddkout.models.ensemble import combined
-from oddkout.prior import PriorLedger, class_frequencies, uniform
+from oddkout.prior import PriorLedger, class_frequencies
 
 # Class frequencies to evaluate for: those of the training part, or equal ones as in the paper.
 Population = Literal["train", "uniform"]
@@ -215,7 +216,11 @@ def _ledger(data: Prepared, method: Method, population: Population) -> PriorLedg
     """
     classes = len(data.classes)
     train_prior = tuple(class_frequencies(data.y, classes=classes).tolist())
-    assumed = uniform(classes) if method.is_balanced else train_prior
+    assumed = train_prior
+    if method.balance.kind != "none":
+        has_weights = method.balance.beta is not None  # inverse frequencies are exactly uniform
+        weights = balance_weights(method, data.y, classes=classes) if has_weights else None
+        assumed = tuple(method.balance.assumed_prior(train_prior, weights=weights).tolist())
     stated = train_prior if population == "train" else assumed
     return PriorLedger(assumed=assumed, stated=stated, train=train_prior)
 

@@ -135,7 +135,7 @@ def suited_to(class_sizes: Iterable[Number]) -> dict[str, Any]:
 
     Example:
         >>> suited_to([10] * 10)["updates"], suited_to([6000] * 10)["updates"]
-        (600, 3750)
+        (600, 5081)
         >>> suited_to([1000, 5])["weight_decay"] == suited_to([5, 5])["weight_decay"]
         True
     """

@@ -52,7 +52,7 @@ def unchecked_set_losses(
     targets: Targets,
     odd_logits: Float[Tensor, "pool classes"] | None = None,
     odd_weight: Number = 1.0,
-    offset: Float[Tensor, " classes"] | None = None,
+    offset: Float[Tensor, "*sets classes"] | None = None,
 ) -> Float[Tensor, " sets"]:
     """Loss of each set, for sets that are known to be valid.
 
@@ -63,7 +63,8 @@ def unchecked_set_losses(
         targets: ``"hard"`` or ``"soft"``.
         odd_logits: Logits of the odd-class head.
         odd_weight: Weight of the odd-class loss.
-        offset: Added to the summed logits of each set, such as the log frequencies of pair classes.
+        offset: Added to the summed logits, such as the log frequencies of pair classes; the same
+            for all sets, or one row for each.
     """
     summed = unchecked_set_sum(logits, sets)
     if offset is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from oddkout.checks import Number, at_least, one_of
 from oddkout.comparing.config import RunConfig
-from oddkout.fitting.methods import METHODS
+from oddkout.fitting.methods import METHODS, PAPER_METHODS
 from oddkout.paper.first_recipe import FIRST_FIT, first_recipe
 from oddkout.paper.settings import (
     DISTRIBUTIONS,
@@ -170,7 +170,7 @@ PRESETS = {
             name="few-shot",
             datasets=("mnist", "fashion_mnist"),
             sizes=FEW_SHOT_SIZES,
-            variants=(*METHODS, "oko-paper"),
+            variants=(*PAPER_METHODS, "oko-paper"),
         ),
         Preset(
             name="cifar",

@@ -10,7 +10,7 @@ from typing import Any
 
 from oddkout.checks import Number
 from oddkout.comparing.config import RunConfig
-from oddkout.fitting.methods import METHODS, chosen_method
+from oddkout.fitting.methods import PAPER_METHODS, chosen_method
 from oddkout.paper.settings import Setting
 
 
@@ -84,7 +84,7 @@ VARIANTS = {
     for variant in (
         *(
             Variant(name=name, title=_METHOD_TITLES.get(name, name), method=name)
-            for name in METHODS
+            for name in PAPER_METHODS
         ),
         Variant(
             name="oko-paper",

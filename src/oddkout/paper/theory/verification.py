@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 
+from oddkout.paper.theory.adjusted_sets import adjusted_sets
 from oddkout.paper.theory.balancing import balancing
 from oddkout.paper.theory.divergence import divergence
 from oddkout.paper.theory.excess_confidence import excess_confidence
@@ -27,6 +28,7 @@ STATEMENTS: tuple[Callable[[], Statement], ...] = (
     two_points,
     pools,
     odd_head,
+    adjusted_sets,
 )
 
 
