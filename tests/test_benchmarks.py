@@ -68,3 +68,17 @@ def test_the_page_on_folds_is_what_its_lines_give(monkeypatch):
     import folds_page
 
     assert folds_page.PAGE.read_text() == folds_page.page()
+
+
+def test_the_page_on_speed_has_the_recorded_effect_of_bfloat16(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import members
+
+    members.markdown()
+    page = (BENCHMARKS.parent / "docs" / "speed.md").read_text()
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert len(rows) == 4
+    for row in rows:
+        name, accuracy, nll = row.strip("| ").split(" | ")[:3]
+        cells = [cell.split(" (float32")[0] for cell in (accuracy, nll)]
+        assert f"| {name} | {cells[0]} | {cells[1]} |" in page
