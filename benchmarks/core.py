@@ -33,6 +33,21 @@ def plain_python_sets(labels: list[int], k: int):
     return draw
 
 
+def plain_python_pairs(labels: list[int]):
+    """The obvious loop: ``random.choices`` of classes by their size, ``random.sample`` of two."""
+    members: dict[int, list[int]] = {}
+    for i, label in enumerate(labels):
+        members.setdefault(label, []).append(i)
+    classes = sorted(members)
+    sizes = [len(members[c]) for c in classes]
+
+    def draw(pairs: int) -> list[list[int]]:
+        drawn = random.choices(classes, weights=sizes, k=pairs)
+        return [random.sample(members[c], 2) for c in drawn]
+
+    return draw
+
+
 def paper_cnn() -> nn.Module:
     generator = torch.Generator().manual_seed(0)
     return build_model("cnn", shape=(1, 28, 28), classes=10, generator=generator)
@@ -78,6 +93,24 @@ def main() -> None:
         "target: at most 2",
     )
 
+    def batches(labels):
+        sampler = oko.PairedBatchSampler(labels, pairs=4096, batches=10, seed=0)
+        return lambda: list(map(sampler.draw_batch, range(10), [generator] * 10))
+
+    loop = plain_python_pairs(small.tolist())
+    line(
+        "Python loop / PairedBatchSampler, time of 4,096 pairs, 10 classes",
+        quartiles(lambda: [loop(4096) for _ in range(10)], batches(small), 20),
+        20,
+        "target: at least 20",
+    )
+    line(
+        "PairedBatchSampler, 1,000 classes and 1,000,000 examples / 10 and 1,000, 4,096 pairs",
+        quartiles(batches(large), batches(small), 100),
+        100,
+        "target: at most 2",
+    )
+
     images, labels = torch.randn(60, 1, 28, 28), torch.arange(60) % 10
     cross_entropy = training_step(F.cross_entropy, images, labels)
     for k, has_odd_head in ((1, False), (1, True), (3, False)):
@@ -89,6 +122,13 @@ def main() -> None:
             100,
             "target: at most 1.05",
         )
+    adjusted = oko.OddKOutLoss(k=1, prior=oko.class_frequencies(labels))
+    line(
+        "oko+la step / cross-entropy step, paper's CNN, same 60 examples, k=1",
+        quartiles(training_step(adjusted, images, labels), cross_entropy, 100),
+        100,
+        "target: at most 1.05",
+    )
 
 
 if __name__ == "__main__":

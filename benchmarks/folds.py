@@ -8,14 +8,14 @@ it chose, on the official test sets. ``folds_page.py`` writes the page.
 """
 
 import argparse
-import math
 import time
 from dataclasses import replace
 from itertools import product
-from statistics import fmean
 
+import choosing
 import lines
 import torch.nn.functional as F
+from choosing import start
 from recipe import FEW, images
 
 import oddkout as oko
@@ -25,9 +25,8 @@ from oddkout.fitting.methods import METHODS
 from oddkout.fitting.networks import train_network
 from oddkout.fitting.pipeline import ensemble_exponent, fit_network
 from oddkout.fitting.preparation import Prepared, Standardisation, prepared
-from oddkout.fitting.recipe import Recipe, suited_to
+from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.search import chosen_stop
-from oddkout.fitting.selection import alternatives
 from oddkout.fitting.training import predict_logits
 from oddkout.paper.first_recipe import first_recipe
 
@@ -41,17 +40,6 @@ TEST_SEEDS = range(13, 23)
 FIRST_SEEDS_END = 18  # the baselines of version 0.1.0 have five seeds, OKO ten
 HELD_OUT = 6000
 SHARED = {"folds": 5, "population": "uniform", "choices": {}}
-
-
-def start(sizes):
-    """The recipe before all choices."""
-    return Recipe(**suited_to(sizes) | {"mixed_precision": True})
-
-
-def changes_of(recipe, base):
-    """The chosen fields of a recipe."""
-    names = ("learning_rate", "dropout", "smoothing", "gamma", "head_weight")
-    return {name: getattr(recipe, name) for name in names} if recipe != base else {}
 
 
 def tuning_line(method, setting, seed, changes):
@@ -135,28 +123,11 @@ def tune(methods, part, parts):
 
 
 def searched(method, *, perform=False):
-    """The chosen fields of a method, all compared ones with mean log NLL, and whether all are."""
-    base = start([10] * 10)  # all four settings have the same defaults
-    best, compared = {}, {}
-    for name, values in CHOICES.items():
-        current = replace(base, **best)
-        for candidate in alternatives(current, name, values, method=METHODS[method], start=base):
-            changes = changes_of(candidate, base)
-            key = tuple(sorted(changes.items(), key=str))
-            if key not in compared:
-                wanted = [
-                    {"method": method, "setting": setting, "seed": seed, "changes": changes}
-                    for setting, seed in TUNING_SEEDS.items()
-                ]
-                if perform:
-                    lines.perform_missing(TUNED, wanted, tuning_line)
-                known = lines.read(TUNED)
-                found = [one for one in known if any(w.items() <= one.items() for w in wanted)]
-                if len(found) < len(wanted):
-                    return best, compared, False
-                compared[key] = fmean(math.log(one["nll"]) for one in found)
-        best = dict(min(compared, key=lambda key: compared[key]))
-    return best, compared, True
+    """The choices of a method, see ``choosing``."""
+    return choosing.searched(
+        method, METHODS[method], choices=CHOICES, seeds=TUNING_SEEDS, file=TUNED,
+        perform=tuning_line if perform else None,
+    )  # fmt: skip
 
 
 def test_line(method, setting, seed, arm):

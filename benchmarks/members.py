@@ -64,7 +64,10 @@ def eight_perceptrons(method):
     is_trained = [torch.arange(400) % 8 != fold for fold in range(8)]
 
     def together():
-        networks = [built_network(recipe, shape=(64,), classes=5, seed=seed) for seed in range(8)]
+        networks = [
+            built_network(recipe, method=method, shape=(64,), classes=5, seed=seed)
+            for seed in range(8)
+        ]
         train_batched(
             networks, x, y, is_trained=is_trained, seeds=range(8), recipe=recipe, method=method,
             classes=5, stops=[200],

@@ -8,6 +8,7 @@ import torch
 from oddkout.data.table import TableEncoder
 from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.preparation import Standardisation
+from oddkout.mixture import Mixture, View
 from oddkout.models import ResNet, build_model, initialise
 from oddkout.models.resnet import BLOCKS
 from oddkout.prior import PriorLedger
@@ -37,16 +38,23 @@ def image_classifier(network, *, channels, size):
         model.train()(2 * torch.randn(16, *shape, generator=generator) + 1)
     return Classifier(
         model=spread(model.eval(), torch.randn(64, *shape, generator=generator)),
-        network=network,
         shape=shape,
         classes=CLASSES,
         method="oko",
-        ledger=PriorLedger(
-            assumed=(1 / 3,) * 3,
-            stated=(0.2, 0.3, 0.5),
-            train=(0.2, 0.3, 0.5),
-            temperature=1.7,
-            strength=0.4,
+        mixture=Mixture(
+            views=(
+                View(
+                    method="oko",
+                    network=network,
+                    ledger=PriorLedger(
+                        assumed=(1 / 3,) * 3,
+                        stated=(0.2, 0.3, 0.5),
+                        train=(0.2, 0.3, 0.5),
+                        temperature=1.7,
+                        strength=0.4,
+                    ),
+                ),
+            )
         ),
         standardisation=Standardisation((0.4, 0.5, 0.6)[:channels], (0.2, 0.25, 0.3)[:channels]),
         details={"data": {"fingerprint": "f00d", "dtype": "uint8"}},
@@ -78,12 +86,22 @@ def table_classifier(frame, **kinds):
     model = build_model("mlp", shape=shape, classes=3, generator=generator).eval()
     return Classifier(
         model=spread(model, torch.from_numpy(features)),
-        network="mlp",
         shape=shape,
         classes=CLASSES,
         method="bb+ts",
-        ledger=PriorLedger(
-            assumed=(1 / 3,) * 3, stated=(1 / 3,) * 3, train=(1 / 3,) * 3, temperature=0.8
+        mixture=Mixture(
+            views=(
+                View(
+                    method="oko",
+                    network="mlp",
+                    ledger=PriorLedger(
+                        assumed=(1 / 3,) * 3,
+                        stated=(1 / 3,) * 3,
+                        train=(1 / 3,) * 3,
+                        temperature=0.8,
+                    ),
+                ),
+            )
         ),
         encoder=encoder,
     )

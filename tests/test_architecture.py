@@ -18,6 +18,7 @@ LAYERS = [
     ["pairs", "heads", "calibrators"],
     ["samplers", "losses"],
     ["prior", "evaluation"],
+    ["mixture"],
     ["fitting"],
     ["diagnosis"],
     ["comparing"],

@@ -126,14 +126,14 @@ def test_a_method_that_diverges_is_shown_as_failed_and_tried_again_on_request(
     assert "Every method failed; see the reasons.\n" in text
 
     failing = {"is_on": True}
-    fit_network = performing.fit_network
+    fit_stack = performing.fit_stack
 
     def fit_badly(*arguments, method, **options):
         if failing["is_on"] and method.name == "bb":
             raise MemoryError("9 GiB could not be had")
-        return fit_network(*arguments, method=method, **options)
+        return fit_stack(*arguments, method=method, **options)
 
-    monkeypatch.setattr(performing, "fit_network", fit_badly)
+    monkeypatch.setattr(performing, "fit_stack", fit_badly)
     options = ["--methods", "vanilla,bb", "--learning-rates", "0.1"]
     code, text = run(*options)
     assert code == 1

@@ -54,7 +54,7 @@ def test_an_out_of_fold_temperature_is_on_the_card(tmp_path, capsys):
     assert classifier.temperature not in (1.0, 0.0)
     assert classifier.details["settings"]["folds"] == 2
     printed = capsys.readouterr().out
-    ledger = classifier.ledger
+    ledger = classifier.mixture.views[0].ledger
     assert "bb, 2 networks, 50 updates" in printed
     assert (
         f"temperature {ledger.temperature:.3g}, prior adjustment {ledger.strength:.3g}" in printed

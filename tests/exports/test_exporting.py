@@ -9,6 +9,8 @@ import torch
 from exportable import PRIOR, image_classifier, patients, table_classifier
 
 import oddkout as oko
+from oddkout.mixture import Mixture
+from oddkout.models.cosine import with_cosine_layer
 from oddkout.models.ensemble import Ensemble
 
 
@@ -34,18 +36,48 @@ def test_one_file_holds_all_members_and_their_calibration(tmp_path, format, suff
     first, second = (image_classifier("cnn", channels=1, size=8) for _ in range(2))
     with torch.no_grad():
         second.model.out.weight.neg_()
+    view = first.mixture.views[0]
+    sharper = replace(view.ledger, exponent=1.3)
     together = replace(
         first,
         model=Ensemble([first.model, second.model]),
-        members=2,
-        ledger=replace(first.ledger, exponent=1.3),
+        mixture=Mixture(views=(replace(view, members=2, ledger=sharper),)),
     )
     path = tmp_path / f"members.{suffix}"
     exported = oko.export(together, path, format=format, prior=prior)
     assert exported.facts["members"] == 2
     x = np.random.default_rng(0).integers(0, 256, (5, 8, 8), dtype=np.uint8)
-    alone = replace(together, model=first.model, members=1)
+    alone = replace(together, model=first.model, mixture=first.mixture)
     gap = np.abs(together.predict_proba(x, prior=prior) - alone.predict_proba(x, prior=prior))
     assert gap.max() > 0.01, "the second member matters"
     again = oko.Classifier.load(together.save(tmp_path / "saved"))
     np.testing.assert_array_equal(again.predict_proba(x), together.predict_proba(x))
+
+
+@pytest.mark.parametrize(("format", "suffix"), [("onnx", "onnx"), ("torch", "pt2")])
+@pytest.mark.parametrize("prior", [None, PRIOR])
+def test_one_file_holds_the_views_of_a_stack(tmp_path, format, suffix, prior):
+    """Networks of two methods, of which one has a last layer of cosines and two members."""
+    first, second, third = (image_classifier("cnn", channels=1, size=8) for _ in range(3))
+    with torch.no_grad():
+        second.model.out.weight.neg_()
+        third.model.dense.weight.neg_()
+    view = first.mixture.views[0]
+    cosine = replace(
+        view,
+        method="ldam+drw",
+        network="cnn+cosine",
+        ledger=replace(view.ledger, temperature=3.0, strength=-0.2, exponent=1.2),
+        members=2,
+        weight=0.3,
+    )
+    networks = [first.model, with_cosine_layer(second.model), with_cosine_layer(third.model)]
+    stack = replace(
+        first,
+        model=Ensemble(networks),
+        mixture=Mixture(views=(replace(view, weight=0.7), cosine), exponent=1.1),
+    )
+    oko.export(stack, tmp_path / f"stack.{suffix}", format=format, prior=prior)
+    x = np.random.default_rng(0).integers(0, 256, (5, 8, 8), dtype=np.uint8)
+    again = oko.Classifier.load(stack.save(tmp_path / "saved"))
+    np.testing.assert_array_equal(again.predict_proba(x), stack.predict_proba(x))

@@ -7,6 +7,7 @@ from torch import nn
 
 import oddkout as oko
 from oddkout.fitting.classifier import Classifier
+from oddkout.mixture import Mixture, View
 from oddkout.prior import PriorLedger
 
 
@@ -33,11 +34,20 @@ class Counting(nn.Module):
 def test_a_network_that_counts_its_examples_is_refused(tmp_path):
     classifier = Classifier(
         model=Counting().eval(),
-        network="mine:Counting",
         shape=(4,),
         classes=CLASSES,
         method="oko",
-        ledger=PriorLedger(assumed=(1 / 3,) * 3, stated=(1 / 3,) * 3, train=(1 / 3,) * 3),
+        mixture=Mixture(
+            views=(
+                View(
+                    method="oko",
+                    network="mine:Counting",
+                    ledger=PriorLedger(
+                        assumed=(1 / 3,) * 3, stated=(1 / 3,) * 3, train=(1 / 3,) * 3
+                    ),
+                ),
+            )
+        ),
     )
     with pytest.raises(
         ValueError, match=r"'mine:Counting' must be a graph for any number"

@@ -11,6 +11,14 @@ from oddkout.fitting.recipe import Recipe
 from oddkout.models import cnn
 
 SEEDS = (3, 4, 5)
+# Methods that can be trained together; the control's random labels differ.
+TOGETHER = [
+    name
+    for name, method in METHODS.items()
+    if name not in ("bb+noise", "stack", "ldam+drw")
+    and not method.is_deferred
+    and method.mixing == "none"
+]
 
 
 def problem():
@@ -22,14 +30,17 @@ def problem():
 
 def together(method, recipe, **options):
     x, y, is_trained = problem()
-    networks = [built_network(recipe, shape=(5,), classes=3, seed=seed) for seed in SEEDS]
+    networks = [
+        built_network(recipe, method=METHODS["vanilla"], shape=(5,), classes=3, seed=seed)
+        for seed in SEEDS
+    ]
     return train_batched(
         networks, x, y, is_trained=is_trained, seeds=SEEDS, recipe=recipe,
         method=METHODS[method], classes=3, stops=[15, 30], **options,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "bb+noise"])
+@pytest.mark.parametrize("method", TOGETHER)
 @pytest.mark.parametrize("averaging", [0.2, None])
 def test_members_trained_together_equal_members_trained_alone(method, averaging):
     recipe = Recipe(
@@ -56,14 +67,20 @@ def test_dropout_and_the_noise_head_train_and_depend_on_the_seed_only():
         for name, weights in first.snapshots[30].items():
             assert torch.equal(weights, second.snapshots[30][name])
     assert once[0].model.state_dict().keys() == {
-        name for name, _ in built_network(recipe, shape=(5,), classes=3, seed=0).named_parameters()
+        name
+        for name, _ in built_network(
+            recipe, method=METHODS["vanilla"], shape=(5,), classes=3, seed=0
+        ).named_parameters()
     }, "the second head is left out"
 
 
 def test_one_member_that_diverges_does_not_harm_the_others():
     x, y, is_trained = problem()
     recipe = Recipe(updates=40, dropout=0.0, clip_norm=None, averaging=None)
-    networks = [built_network(recipe, shape=(5,), classes=3, seed=seed) for seed in SEEDS]
+    networks = [
+        built_network(recipe, method=METHODS["vanilla"], shape=(5,), classes=3, seed=seed)
+        for seed in SEEDS
+    ]
     with torch.no_grad():
         networks[1][-1].weight.fill_(torch.inf)
     results = train_batched(
@@ -79,10 +96,18 @@ def test_one_member_that_diverges_does_not_harm_the_others():
 
 def test_only_plain_perceptrons_are_trained_together():
     recipe = Recipe()
-    assert can_batch(built_network(recipe, shape=(5,), classes=3, seed=0), recipe)
-    assert not can_batch(cnn(channels=1, height=16, width=16, classes=3), recipe)
-    assert not can_batch(nn.Linear(5, 3), recipe)
-    assert not can_batch(nn.Sequential(nn.Linear(5, 3), nn.ReLU()), recipe)
-    perceptron = built_network(recipe, shape=(5,), classes=3, seed=0)
-    assert not can_batch(perceptron, Recipe(shift=1))
-    assert not can_batch(perceptron, Recipe(mixed_precision=True))
+    assert can_batch(
+        built_network(recipe, method=METHODS["vanilla"], shape=(5,), classes=3, seed=0),
+        recipe,
+        METHODS["vanilla"],
+    )
+    assert not can_batch(
+        cnn(channels=1, height=16, width=16, classes=3), recipe, METHODS["vanilla"]
+    )
+    assert not can_batch(nn.Linear(5, 3), recipe, METHODS["vanilla"])
+    assert not can_batch(nn.Sequential(nn.Linear(5, 3), nn.ReLU()), recipe, METHODS["vanilla"])
+    perceptron = built_network(recipe, method=METHODS["vanilla"], shape=(5,), classes=3, seed=0)
+    assert not can_batch(perceptron, Recipe(shift=1), METHODS["vanilla"])
+    assert not can_batch(perceptron, Recipe(mixed_precision=True), METHODS["vanilla"])
+    assert not can_batch(perceptron, recipe, METHODS["mixup"])
+    assert not can_batch(perceptron, recipe, METHODS["crt"])

@@ -83,7 +83,7 @@ def test_damaged_folders_are_refused(saved, file, change, text):
 def test_a_card_cannot_name_code(saved):
     _, folder = saved
     card = json.loads((folder / "card.json").read_text())
-    card["network"] = "antigravity:fly"
+    card["views"][0]["network"] = "antigravity:fly"
     (folder / "card.json").write_text(json.dumps(card))
     with pytest.raises(
         ValueError, match=r"custom network, 'antigravity:fly'; call Classifier.load with model="

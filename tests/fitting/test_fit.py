@@ -60,7 +60,7 @@ def test_own_data_are_predicted_for_the_training_frequencies(method):
     classifier = fit(data, method=method, recipe={"updates": 3}, **QUICK)
     assert classifier.prior == (0.75, 0.25)
     assumed = (0.75, 0.25) if METHODS[method].balance.kind == "none" else (0.5, 0.5)
-    assert classifier.ledger.assumed == assumed
+    assert classifier.mixture.views[0].ledger.assumed == assumed
     assert classifier.details["prior"].endswith("class frequencies of the training data")
 
 

@@ -28,7 +28,7 @@ def test_batches_follow_from_loss_and_balance():
     by_batches = {}
     for name, method in METHODS.items():
         by_batches.setdefault(method.batches, set()).add(name)
-    assert by_batches["balanced"] == {"bb", "bb+ls", "bb+ts", "bb+ts-fit", "bb+noise"}
+    assert by_batches["balanced"] == {"bb", "bb+ls", "bb+ts", "bb+ts-fit", "bb+noise", "crt"}
     assert by_batches["pool"] == {"pair", "oko", "oko-soft"}
     assert by_batches["paired"] == {"oko+la"}
     assert by_batches["shuffled"] >= {"vanilla", "focal", "weighted", "vanilla+la", "cb"}

@@ -102,7 +102,8 @@ def public_loss(name, output, labels, sets, *, weight):
     return F.cross_entropy(logits, labels, label_smoothing=float(method.smoothing))
 
 
-@pytest.mark.parametrize("name", METHODS)
+# The loss of ldam+drw depends on the stage; see test_stages.py.
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "ldam+drw"])
 def test_loss_and_gradient_are_those_of_the_public_losses(name):
     generator = torch.Generator().manual_seed(0)
     drawn = objective(name)

@@ -30,7 +30,7 @@ CategoricalOption = Annotated[
     ),
 ]
 DistributionOption = Annotated[
-    Literal["all", "uniform", "heavy-tailed"] | None,
+    Literal["all", "uniform", "heavy-tailed", "exponential"] | None,
     typer.Option(
         "--distribution", help="Training examples: all, or a subset with this class distribution."
     ),

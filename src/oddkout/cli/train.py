@@ -206,7 +206,8 @@ def _record(classifier: Classifier, out: Path) -> dict[str, object]:
         "method": classifier.method,
         "learning_rate": settings["learning_rate"],
         "temperature": classifier.temperature,
-        "strength": float(classifier.ledger.strength),
+        "strength": classifier.mixture.strength,
+        "weights": {view.method: view.weight for view in classifier.mixture.views},
         "members": classifier.members,
         "updates": classifier.details["stopped"]["updates"],
         "prior": dict(zip(classifier.classes, classifier.prior, strict=True)),
@@ -220,9 +221,12 @@ def _summary(classifier: Classifier, out: Path) -> str:
     lines += classifier.details["notes"]
     rate = classifier.details["settings"]["learning_rate"]
     count, updates = classifier.members, classifier.details["stopped"]["updates"]
+    if len(classifier.mixture.views) > 1:
+        shares = [f"{view.method} {view.weight:.2f}" for view in classifier.mixture.views]
+        lines.append(f"weights of the methods: {', '.join(shares)}")
     lines.append(
         f"{classifier.method}, {count} network{'s' if count > 1 else ''}, {updates} updates, "
         f"learning rate {rate:g}, temperature {classifier.temperature:.3g}, prior adjustment "
-        f"{classifier.ledger.strength:.3g}; {classifier.details['prior']}"
+        f"{classifier.mixture.strength:.3g}; {classifier.details['prior']}"
     )
     return "\n".join([*lines, f"wrote {out}"])

@@ -40,7 +40,8 @@ class RunConfig(Recipe):
         test_size: Share of each class for the test part, without a separate one.
         image_size: Folders: height and width to scale each image to.
         categorical: Tables: numeric columns to treat as categories.
-        distribution: ``"all"`` training examples, or a ``"uniform"`` or ``"heavy-tailed"`` subset.
+        distribution: ``"all"`` training examples, or a ``"uniform"``, ``"heavy-tailed"`` or
+            ``"exponential"`` subset.
         train_examples: Size of the subset.
         population: Class frequencies to evaluate for. ``"train"``: those of the training part, to
             which balanced methods are corrected. ``"uniform"``: as in the paper, without

@@ -18,9 +18,9 @@ from oddkout.data.load import load_everything, training_subset
 from oddkout.evaluation import evaluate
 from oddkout.fitting.fit import BINS
 from oddkout.fitting.folds import UNSCORED
-from oddkout.fitting.pipeline import Fitted, fit_network
 from oddkout.fitting.preparation import Prepared, prepared
 from oddkout.fitting.recipe import suited_to
+from oddkout.fitting.stack import Stack, fit_stack
 from oddkout.fitting.training import predict_logits
 from oddkout.models import build_model
 from oddkout.version import versions
@@ -40,7 +40,7 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
     began_cpu = time.process_time()
     try:
         data = prepared(data_for(configs[0]))
-        fitted = fit_network(
+        fitted = fit_stack(
             data,
             method=configs[0].spec,
             recipe=configs[0].recipe,
@@ -54,7 +54,7 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
         )
         test_logits = predict_logits(fitted.model, data.x_test)
         runs = [
-            _evaluated(config, data, replace(fitted, method=config.spec), test_logits)
+            _evaluated(config, data, fitted.with_method(config.spec), test_logits)
             for config in configs
         ]
         for run in runs:
@@ -108,11 +108,11 @@ def _loaded(source: str, fingerprint: str, reading: tuple[tuple[str, Any], ...])
     return load_everything(source, **dict(reading))
 
 
-def _evaluated(config: RunConfig, data: Prepared, fitted: Fitted, test_logits: Tensor) -> Run:
+def _evaluated(config: RunConfig, data: Prepared, fitted: Stack, test_logits: Tensor) -> Run:
     """Evaluate a fitted network on the test part and return the run."""
     began = time.perf_counter()
     as_trained, calibrated = (
-        ledger.combined(test_logits) for ledger in (fitted.as_trained, fitted.calibrated)
+        mixture.combined(test_logits) for mixture in (fitted.as_trained, fitted.calibrated)
     )
     metrics = _measured(as_trained, data.y_test)
     is_same = torch.equal(calibrated, as_trained)  # usually without folds
@@ -124,12 +124,13 @@ def _evaluated(config: RunConfig, data: Prepared, fitted: Fitted, test_logits: T
         prior=list(fitted.calibrated.stated),
         temperature=float(fitted.calibrated.temperature),
         strength=float(fitted.calibrated.strength),
-        updates=fitted.updates,
+        updates=max(view.updates for view in fitted.views),
         members=fitted.members,
+        weights=dict(zip((view.method.name for view in fitted.views), fitted.weights, strict=True)),
         fold_metrics={} if scores is None else scores.metrics,
         as_trained=metrics,
         tempered=metrics if is_same else _measured(calibrated, data.y_test),
-        log=fitted.log,
+        log=fitted.views[0].log,
         seconds=fitted.seconds | {"evaluate": time.perf_counter() - began},
         notes=list(fitted.notes),
         versions=versions(),

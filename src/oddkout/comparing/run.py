@@ -31,6 +31,7 @@ class Run:
         strength: The out-of-fold strength of prior adjustment.
         updates: Number of updates of each network; 0 if unknown.
         members: Number of networks that predict together.
+        weights: Share of each method in the prediction; a stack has several.
         fold_metrics: NLL and accuracy of the out-of-fold predictions, each fold with a temperature
             fitted on the other folds; classes are weighted as in the population.
         as_trained: Metrics on the test part, each with interval and null level.
@@ -56,6 +57,7 @@ class Run:
     strength: float = 0.0
     updates: int = 0
     members: int = 1
+    weights: dict[str, float] = field(default_factory=dict)
     fold_metrics: dict[str, float] = field(default_factory=dict)
     as_trained: dict[str, Any] = field(default_factory=dict)
     tempered: dict[str, Any] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from oddkout.data.splits import last_split, split, subset
 from oddkout.data.table import TableEncoder
 
 # Training examples to use: all, or a subset with this class distribution.
-TrainingPart = Literal["all", "uniform", "heavy-tailed"]
+TrainingPart = Literal["all", "uniform", "heavy-tailed", "exponential"]
 
 # The data sets of the paper, where the last fifth of the training data is for validation.
 _PAPER_DATA = frozenset(KNOWN) - {"digits"}
@@ -93,8 +93,9 @@ def training_subset(
     """
     if (distribution == "all") != (examples is None):
         raise ValueError(
-            "train_examples is the size of a subset and needs distribution 'uniform' or "
-            f"'heavy-tailed', and vice versa, got {distribution=} and train_examples={examples}"
+            "train_examples is the size of a subset and needs distribution 'uniform', "
+            "'heavy-tailed' or 'exponential', and vice versa, got "
+            f"{distribution=} and train_examples={examples}"
         )
     if distribution == "all":
         return data

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from oddkout.exports.raw import raw_input
 from oddkout.fitting.classifier import Classifier
 from oddkout.models import NAMES
+from oddkout.models.cosine import SUFFIX
 from oddkout.prior import requested_prior
 
 # Number of examples to trace with; torch.export would treat 1 as a constant.
@@ -31,6 +32,7 @@ class ProbabilityGraph(nn.Module):
     deviation: Tensor
     temperature: Tensor
     shift: Tensor
+    weight: Tensor
     prior_shift: Tensor
 
     def __init__(self, classifier: Classifier, *, prior: Sequence[float] | None = None) -> None:
@@ -41,22 +43,49 @@ class ProbabilityGraph(nn.Module):
         self.register_buffer("mean", torch.tensor(scaling.mean).view(shape))
         self.register_buffer("deviation", torch.tensor(scaling.deviation).view(shape))
         self.raw = raw_input(classifier, mean=self.mean, deviation=self.deviation)
-        self.register_buffer("temperature", torch.tensor(classifier.temperature))
         self.prior = requested_prior("train" if prior is None else prior, train=classifier.prior)
-        ledger = classifier.ledger
-        self.register_buffer("shift", ledger.shift().float())
-        self.exponent = float(ledger.exponent)
-        # Conversion to the requested frequencies comes last, after members are averaged.
-        self.register_buffer("prior_shift", (ledger.shift(prior=prior) - ledger.shift()).float())
+        self._mixture = classifier.mixture
+        views = self._mixture.views
+        ledgers = [view.ledger for view in views]
+        self.register_buffer("temperature", torch.tensor([one.temperature for one in ledgers]))
+        self.register_buffer("shift", torch.stack([one.shift() for one in ledgers]).float())
+        self.register_buffer("weight", torch.tensor([view.weight for view in views]))
+        # Conversion to the requested frequencies comes last, after networks are averaged.
+        first = ledgers[0]
+        self.register_buffer("prior_shift", (first.shift(prior=prior) - first.shift()).float())
         self.eval()
 
     def forward(self, *inputs: Shaped[Tensor, "..."]) -> Float[Tensor, "examples classes"]:
         """Probabilities of the classes."""
         x = (self.raw(*inputs) - self.mean) / self.deviation
-        logits: Tensor = self.model(x) / self.temperature + self.shift
-        if logits.ndim == 3:  # of every member
-            logits = logits.softmax(dim=2).mean(dim=1).clamp_min(1e-30).log() * self.exponent
+        outputs: Tensor = self.model(x)
+        views = self._mixture.views
+        sections = (
+            (outputs,)
+            if len(views) == 1
+            else torch.split(outputs, [view.members for view in views], 1)
+        )
+        parts = [self._view(number, section) for number, section in enumerate(sections)]
+        logits = parts[0]
+        if len(parts) > 1:
+            mean = sum(w * p.softmax(dim=1) for w, p in zip(self.weight, parts, strict=True))
+            logits = _logarithm(mean) * float(self._mixture.exponent)
         return (logits + self.prior_shift).softmax(dim=1)
+
+    def _view(
+        self, number: int, outputs: Float[Tensor, "examples *members classes"]
+    ) -> Float[Tensor, "examples classes"]:
+        """Logits of the prediction of one view."""
+        logits = outputs / self.temperature[number] + self.shift[number]
+        if logits.ndim == 2:
+            return logits
+        exponent = float(self._mixture.views[number].ledger.exponent)
+        return _logarithm(logits.softmax(dim=2).mean(dim=1)) * exponent
+
+
+def _logarithm(probs: Float[Tensor, "examples classes"]) -> Float[Tensor, "examples classes"]:
+    """Logarithm of probabilities that may be rounded to 0."""
+    return probs.clamp_min(1e-30).log()
 
 
 def traced(graph: ProbabilityGraph, *, network: str) -> torch.export.ExportedProgram:
@@ -74,7 +103,7 @@ def traced(graph: ProbabilityGraph, *, network: str) -> torch.export.ExportedPro
             program = torch.export.export(graph, arguments, dynamic_shapes=dynamic)
     # A custom network can fail with any exception; a failure of a built-in one is a bug.
     except Exception as error:
-        if network in NAMES:
+        if all(name.removesuffix(SUFFIX) in NAMES for name in network.split(", ")):
             raise
         reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(

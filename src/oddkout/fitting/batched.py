@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from oddkout.checks import Number
 from oddkout.fitting.allocator import keep_memory
 from oddkout.fitting.methods import Method
-from oddkout.fitting.objective import Objective, update_loss
+from oddkout.fitting.objective import Objective
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import LOG_EVERY, Progress, Trained, process_number
+from oddkout.fitting.update_loss import update_loss
 from oddkout.models import initialise
 from oddkout.randomness import keyed_generator
 
@@ -23,11 +24,11 @@ from oddkout.randomness import keyed_generator
 _BLOCK = 32
 
 
-def can_batch(network: nn.Module, recipe: Recipe) -> bool:
+def can_batch(network: nn.Module, recipe: Recipe, method: Method) -> bool:
     """Whether networks like this one can be trained together.
 
     They must be multilayer perceptrons: dense layers with ReLU and dropout, on rows of features or
-    small images, trained on the CPU by one process without augmentation.
+    small images, trained on the CPU by one process in one stage, without augmentation and mixing.
     """
     plain = (nn.Flatten, nn.Linear, nn.ReLU, nn.Dropout)
     return (
@@ -35,6 +36,8 @@ def can_batch(network: nn.Module, recipe: Recipe) -> bool:
         and all(type(layer) in plain for layer in network)
         and isinstance(network[-1], nn.Linear)
         and process_number() == (0, 1)
+        and method.mixing == "none"
+        and not method.is_deferred
         and not recipe.options["augmentation"]
         and not recipe.mixed_precision
     )

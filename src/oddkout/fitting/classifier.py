@@ -17,15 +17,15 @@ from oddkout.data import as_tensor
 from oddkout.data.sources import is_frame
 from oddkout.data.table import TableEncoder
 from oddkout.evaluation import Evaluation
+from oddkout.fitting.card import CARD, FORMAT, read_card, read_view, written_view
 from oddkout.fitting.preparation import Standardisation
 from oddkout.fitting.training import predict_logits
+from oddkout.mixture import Mixture, View
 from oddkout.models import NAMES, build_model
+from oddkout.models.cosine import SUFFIX, with_cosine_layer
 from oddkout.models.ensemble import combined
-from oddkout.prior import PriorLedger
 
-_WEIGHTS, _CARD = "model.safetensors", "card.json"
-_FORMAT = 3
-_MOST_MEMBERS = 1000
+_WEIGHTS = "model.safetensors"
 
 
 @dataclass(kw_only=True)
@@ -34,13 +34,11 @@ class Classifier:
 
     Attributes:
         model: The network, in evaluation mode.
-        network: Name of the network, see ``build_model``.
         shape: Shape of one example as the network takes it.
         classes: Names of the classes, in the order of the logits.
         method: Name of the method it was trained with.
-        ledger: Class frequencies of its logits and probabilities, its temperature and the strength
-            of prior adjustment.
-        members: Number of networks in the model, whose probabilities are averaged.
+        mixture: How its networks predict together: their methods and weights, and for each method
+            class frequencies, temperature and strength of prior adjustment.
         standardisation: Scaling of the inputs; tables are scaled by their encoder instead.
         encoder: Encoder of the columns, for classifiers of tables.
         details: Everything else on the card: metrics with intervals, settings, versions.
@@ -48,12 +46,10 @@ class Classifier:
     """
 
     model: nn.Module
-    network: str
     shape: tuple[int, ...]
     classes: tuple[str, ...]
     method: str
-    ledger: PriorLedger
-    members: int = 1
+    mixture: Mixture
     standardisation: Standardisation = field(default_factory=Standardisation)
     encoder: TableEncoder | None = None
     details: dict[str, Any] = field(default_factory=dict)
@@ -62,29 +58,37 @@ class Classifier:
     @property
     def prior(self) -> tuple[float, ...]:
         """Class frequencies that the probabilities are for."""
-        return self.ledger.stated
+        return self.mixture.stated
 
     @property
     def temperature(self) -> float:
-        """The temperature that logits are divided by."""
-        return float(self.ledger.temperature)
+        """The temperature that logits are divided by; the mean if there are several methods."""
+        return self.mixture.temperature
+
+    @property
+    def members(self) -> int:
+        """Number of networks in the model."""
+        return self.mixture.members
+
+    @property
+    def network(self) -> str:
+        """Name of the network, see ``build_model``."""
+        return ", ".join(dict.fromkeys(view.network for view in self.mixture.views))
 
     @property
     def card(self) -> dict[str, Any]:
         """The content of ``card.json``: everything except the weights."""
         return {
-            "format": _FORMAT,
-            "network": self.network,
+            "format": FORMAT,
             "shape": list(self.shape),
             "classes": list(self.classes),
             "method": self.method,
-            "prior": list(self.ledger.stated),
-            "assumed_prior": list(self.ledger.assumed),
-            "train_prior": list(self.ledger.train),
+            "prior": list(self.mixture.stated),
+            "train_prior": list(self.mixture.train),
             "temperature": self.temperature,
-            "strength": float(self.ledger.strength),
-            "exponent": float(self.ledger.exponent),
             "members": self.members,
+            "views": [written_view(view) for view in self.mixture.views],
+            "exponent": float(self.mixture.exponent),
             "mean": list(self.standardisation.mean),
             "deviation": list(self.standardisation.deviation),
             "encoder": None if self.encoder is None else self.encoder.to_dict(),
@@ -133,7 +137,7 @@ class Classifier:
                 f"got {shape}; scale images to it, or pass the same columns"
             )
         logits = predict_logits(self.model, self.standardisation(x))
-        return self.ledger.combined(logits, prior=prior)
+        return self.mixture.combined(logits, prior=prior)
 
     def predict_proba(
         self, x: Any, *, prior: Sequence[float] | None = None
@@ -157,9 +161,9 @@ class Classifier:
         folder.mkdir(parents=True, exist_ok=True)
         weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
         save_file(weights, folder / f"{_WEIGHTS}.tmp")
-        (folder / f"{_CARD}.tmp").write_text(text)
+        (folder / f"{CARD}.tmp").write_text(text)
         (folder / f"{_WEIGHTS}.tmp").replace(folder / _WEIGHTS)
-        (folder / f"{_CARD}.tmp").replace(folder / _CARD)  # last: a folder with a card is complete
+        (folder / f"{CARD}.tmp").replace(folder / CARD)  # last: a folder with a card is complete
         return folder
 
     @classmethod
@@ -174,38 +178,28 @@ class Classifier:
                 card cannot name code to run.
         """
         folder = Path(folder)
-        card = _read_card(folder)
+        card = read_card(folder)
         shape, classes = tuple(card["shape"]), tuple(card["classes"])
-        if model is None and card["network"] not in NAMES:
-            raise ValueError(
-                f"{folder} was trained with a custom network, {card['network']!r}; call "
-                "Classifier.load with model=, a function that builds it"
-            )
+        views = [read_view(view, card) for view in card["views"]]
+        for view in views:
+            if model is None and view.network.removesuffix(SUFFIX) not in NAMES:
+                raise ValueError(
+                    f"{folder} was trained with a custom network, {view.network!r}; call "
+                    "Classifier.load with model=, a function that builds it"
+                )
         network = combined(
-            model()
-            if model is not None
-            else build_model(
-                card["network"], shape=shape, classes=len(classes), generator=torch.Generator()
-            )
-            for _ in range(card["members"])
+            _built(view, model, shape=shape, classes=len(classes))
+            for view in views
+            for _ in range(view.members)
         )
         _load_weights(folder / _WEIGHTS, network)
         encoder = card["encoder"]
         return cls(
             model=network.eval(),
-            network=card["network"],
             shape=shape,
             classes=classes,
             method=card["method"],
-            ledger=PriorLedger(
-                assumed=tuple(card["assumed_prior"]),
-                stated=tuple(card["prior"]),
-                train=tuple(card["train_prior"]),
-                temperature=card["temperature"],
-                strength=card["strength"],
-                exponent=card["exponent"],
-            ),
-            members=card["members"],
+            mixture=Mixture(views=tuple(views), exponent=card["exponent"]),
             standardisation=Standardisation(tuple(card["mean"]), tuple(card["deviation"])),
             encoder=None if encoder is None else TableEncoder.from_dict(encoder),
             details=card["details"],
@@ -220,46 +214,21 @@ def refuse_other_content(folder: Path) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"a classifier is saved in a folder, but {folder} is a file")
-    if folder.is_dir() and not (folder / _CARD).exists() and any(folder.iterdir()):
+    if folder.is_dir() and not (folder / CARD).exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} holds files that are not a classifier; choose another folder")
 
 
-def _read_card(folder: Path) -> dict[str, Any]:
-    """Read the card, or raise if the file is not a valid one."""
-    path = folder / _CARD
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no classifier in {folder}: {_CARD} is missing")
-    try:
-        card = json.loads(path.read_text())
-        is_card = card["format"] == _FORMAT and all(
-            isinstance(card[name], kind)
-            for name, kind in (
-                ("network", str),
-                ("shape", list),
-                ("classes", list),
-                ("method", str),
-                ("prior", list),
-                ("assumed_prior", list),
-                ("train_prior", list),
-                ("temperature", float),
-                ("strength", float),
-                ("exponent", float),
-                ("members", int),
-                ("mean", list),
-                ("deviation", list),
-                ("details", dict),
-            )
-        )
-    except (ValueError, KeyError, TypeError):
-        is_card = False
-    priors = ("prior", "assumed_prior", "train_prior")
-    if not (
-        is_card
-        and {len(card[name]) for name in priors} == {len(card["classes"])}
-        and 1 <= card["members"] <= _MOST_MEMBERS
-    ):
-        raise ValueError(f"{path} is not a card that this version can read; train the model again")
-    return dict(card)
+def _built(
+    view: View, model: Callable[[], nn.Module] | None, *, shape: tuple[int, ...], classes: int
+) -> nn.Module:
+    """A network of a view, without its weights."""
+    name = view.network.removesuffix(SUFFIX)
+    network = (
+        build_model(name, shape=shape, classes=classes, generator=torch.Generator())
+        if model is None
+        else model()
+    )
+    return network if name == view.network else with_cosine_layer(network)
 
 
 def _load_weights(path: Path, model: nn.Module) -> None:

@@ -15,12 +15,13 @@ from oddkout.evaluation import Evaluation, evaluate
 from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.folds import Calibration, suitable_folds
 from oddkout.fitting.methods import chosen_method
-from oddkout.fitting.pipeline import Fitted, MembersOption, Population, fit_network
+from oddkout.fitting.pipeline import Fitted, MembersOption, Population
 from oddkout.fitting.preparation import Prepared, prepared
 from oddkout.fitting.recipe import Recipe, changed_recipe
 from oddkout.fitting.selection import LEARNING_RATES, checked_choices
+from oddkout.fitting.stack import Stack, fit_stack
 from oddkout.fitting.training import Progress
-from oddkout.prior import PriorLedger, uniform
+from oddkout.prior import Frequencies, uniform
 from oddkout.version import versions
 
 # Number of bins of the calibration error, as in the paper.
@@ -134,7 +135,7 @@ def fit_data(
     choices = checked_choices(choose, learning_rates=learning_rates)
     base = Recipe(**changed_recipe(data.class_sizes, recipe or {}))
     ready = prepared(data)
-    fitted = fit_network(
+    fitted = fit_stack(
         ready,
         method=chosen_method(method, k=k, head=head),
         recipe=replace(base, learning_rate=choices["learning_rate"][0]),
@@ -148,22 +149,19 @@ def fit_data(
         processes=processes,
         progress=progress,
     )
-    ledger = fitted.as_trained if calibrate == "none" else fitted.calibrated
-    network = fitted.recipe.model
+    mixture = fitted.as_trained if calibrate == "none" else fitted.calibrated
     classifier = Classifier(
         model=fitted.model,
-        network=network if isinstance(network, str) else getattr(network, "__name__", "own"),
         shape=tuple(ready.x.shape[1:]),
         classes=data.classes,
         method=method,
-        members=fitted.members,
-        ledger=ledger,
+        mixture=mixture,
         standardisation=ready.standardisation,
         encoder=data.encoder,
     )
     classifier.evaluation = evaluated(classifier, data)
     classifier.details = _details(classifier, data, ready, fitted) | {
-        "prior": prior_sentence(ledger, population),
+        "prior": prior_sentence(mixture.stated, population),
         "settings": settings_of(fitted)
         | {"folds": count, "members": members, "calibrate": calibrate,
            "learning_rates": sorted(set(learning_rates)), "choose": list(choose),
@@ -172,15 +170,16 @@ def fit_data(
     return classifier
 
 
-def prior_sentence(ledger: PriorLedger, population: Population) -> str:
+def prior_sentence(stated: Frequencies, population: Population) -> str:
     """A sentence for all outputs: which class frequencies the probabilities are for.
 
     Args:
+        stated: Class frequencies that the probabilities are for.
         population: Class frequencies to evaluate for.
     """
     if population == "train":
         return "probabilities are for the class frequencies of the training data"
-    if ledger.stated == uniform(len(ledger.stated)):
+    if stated == uniform(len(stated)):
         return "probabilities are for equally frequent classes: uniform, as in the paper"
     return (
         "probabilities are for the class frequencies of the training data and are judged for "
@@ -188,9 +187,12 @@ def prior_sentence(ledger: PriorLedger, population: Population) -> str:
     )
 
 
-def settings_of(fitted: Fitted) -> dict[str, Any]:
-    """The settings a network was trained with, as plain values."""
-    return settings_of_recipe(fitted.recipe) | {"k": fitted.method.k, "head": fitted.method.head}
+def settings_of(fitted: Stack) -> dict[str, Any]:
+    """The settings a classifier was trained with, as plain values; of a stack, its first part's."""
+    return settings_of_recipe(fitted.views[0].recipe) | {
+        "k": fitted.method.k,
+        "head": fitted.method.head,
+    }
 
 
 def settings_of_recipe(recipe: Recipe) -> dict[str, Any]:
@@ -201,7 +203,7 @@ def settings_of_recipe(recipe: Recipe) -> dict[str, Any]:
     return settings
 
 
-def _parameters(fitted: Fitted) -> int:
+def _parameters(fitted: Stack) -> int:
     """Number of weights of all networks together."""
     return sum(weights.numel() for weights in fitted.model.parameters())
 
@@ -220,9 +222,10 @@ def evaluated(classifier: Classifier, data: Data) -> Evaluation | None:
     )
 
 
-def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Fitted) -> dict[str, Any]:
+def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Stack) -> dict[str, Any]:
     """The part of the card that is not needed to predict."""
     evaluation = classifier.evaluation
+    views = [_training_of(view) for view in fitted.views]
     return {
         "data": {
             "name": data.name,
@@ -232,21 +235,30 @@ def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Fitted
             "dtype": str(np.asarray(data.x_train[:1]).dtype),
         },
         "folds": None if fitted.scores is None else fitted.scores.metrics,
-        "stopped": {"updates": fitted.updates, "curve": fitted.curve},
+        **views[0],
+        "views": views,
+        "inference": {"networks": fitted.members, "parameters": _parameters(fitted)},
+        "test": None if evaluation is None else evaluation.to_dict(),
+        "notes": list(fitted.notes),
+        "log": fitted.views[0].log,
+        "versions": versions(),
+    }
+
+
+def _training_of(view: Fitted) -> dict[str, Any]:
+    """Where the training of a view was stopped, and what was compared."""
+    first = None if not view.choices else settings_of_recipe(view.choices[0][0])
+    return {
+        "stopped": {"updates": view.updates, "curve": view.curve},
         "compared": [
             {
                 name: value
                 for name, value in settings_of_recipe(recipe).items()
-                if value != settings_of_recipe(fitted.choices[0][0])[name]
+                if first is not None and value != first[name]
             }
             | {"nll": nll}
-            for recipe, nll in fitted.choices
+            for recipe, nll in view.choices
         ],
-        "inference": {"networks": fitted.members, "parameters": _parameters(fitted)},
-        "test": None if evaluation is None else evaluation.to_dict(),
-        "notes": list(fitted.notes),
-        "log": fitted.log,
-        "versions": versions(),
     }
 
 

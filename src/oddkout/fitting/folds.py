@@ -38,12 +38,14 @@ class FoldScores:
 
     Attributes:
         logits: Logits of the networks; 0 for examples that are never scored.
+        calibrated: The same after calibration, each fold with one fitted to the other folds.
         fold_of: Fold of each example; ``UNSCORED`` for examples that are never scored.
         ledger: The ledger with temperature and strength fitted to these logits.
         metrics: NLL and accuracy, each fold with a calibration fitted to the other folds.
     """
 
     logits: Float[Tensor, "examples classes"]
+    calibrated: Float[Tensor, "examples classes"]
     fold_of: Int[Tensor, " examples"]
     ledger: PriorLedger
     metrics: dict[str, float]
@@ -150,24 +152,39 @@ def scored_folds(
             ledger, rows, classes, calibration=calibration, is_balanced=is_balanced
         ).calibrator
 
-    if int(folds.max()) == 0:  # one held-out part: divide it, so that no example fits itself
-        parts = torch.randperm(len(labels), generator=torch.Generator().manual_seed(0)) % _PARTS
-        folds = parts if len(labels) >= _PARTS else torch.arange(len(labels))
     if len(labels) > 1:
-        calibrated = cross_fitted(fit, held, labels, folds=folds).logits
+        calibrated = cross_fitted(fit, held, labels, folds=scoring_parts(folds)).logits
     else:
         calibrated = ledger.logits(held.double())
     weight = example_weights(labels, is_balanced=is_balanced)
     nll = F.cross_entropy(calibrated, labels, reduction="none")
     hits = (calibrated.argmax(dim=1) == labels).double()
+    everything = torch.zeros(len(y), logits.shape[1], dtype=calibrated.dtype)
+    everything[is_scored] = calibrated
     return FoldScores(
         logits=logits,
+        calibrated=everything,
         fold_of=fold_of,
         ledger=fitted_ledger(
             ledger, held, labels, calibration=calibration, is_balanced=is_balanced
         ),
         metrics={"nll": (weight @ nll).item(), "accuracy": (weight @ hits).item()},
     )
+
+
+def scoring_parts(folds: Int[Tensor, " scored"]) -> Int[Tensor, " scored"]:
+    """Parts of the scored examples, each scored by what is fitted to the others.
+
+    The parts are the folds. A single held-out part is divided, so that no example fits itself.
+
+    Args:
+        folds: Fold of each scored example.
+    """
+    if int(folds.max()) > 0:
+        return folds
+    count = len(folds)
+    parts = torch.randperm(count, generator=torch.Generator().manual_seed(0)) % _PARTS
+    return parts if count >= _PARTS else torch.arange(count)
 
 
 def fold_seed(seed: int, fold: int) -> int:

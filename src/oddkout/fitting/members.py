@@ -15,7 +15,7 @@ from oddkout.fitting.batched import can_batch, train_batched
 from oddkout.fitting.compilation import training_operations
 from oddkout.fitting.counter import UpdateCounter
 from oddkout.fitting.folds import UNSCORED, fold_seed
-from oddkout.fitting.methods import Method
+from oddkout.fitting.methods import SECOND_STAGE, Method
 from oddkout.fitting.networks import built_network, train_network, with_options
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.threads import suitable_threads
@@ -99,7 +99,7 @@ def train_members(
     """
     folds = int(fold_of.max()) + 1
     shorter = member_recipe(recipe, fold_of)
-    stops = suitable_stops(recipe, x, classes=classes, folds=folds)
+    stops = suitable_stops(recipe, x, method=method, classes=classes, folds=folds)
     updates = tuple(max(1, round(stop * shorter.updates)) for stop in stops)
     training = _Training(
         x=x,
@@ -165,11 +165,15 @@ class _Training:
         """Each member, or why it failed. Small perceptrons are trained as one batched product."""
         networks = [
             built_network(
-                self.recipe, shape=tuple(self.x.shape[1:]), classes=self.classes, seed=seed
+                self.recipe,
+                method=self.method,
+                shape=tuple(self.x.shape[1:]),
+                classes=self.classes,
+                seed=seed,
             )
             for seed in self.seeds
         ]
-        if len(networks) > 1 and can_batch(networks[0], self.recipe):
+        if len(networks) > 1 and can_batch(networks[0], self.recipe, self.method):
             return self._together(networks)
         items = [self._item(number) for number in range(len(networks))]
         operations = training_operations(networks[0], self.x) * self.recipe.examples
@@ -244,16 +248,23 @@ def member_recipe(recipe: Recipe, fold_of: Int[Tensor, " examples"]) -> Recipe:
 
 
 def suitable_stops(
-    recipe: Recipe, x: Float[Tensor, "examples ..."], *, classes: int, folds: int
+    recipe: Recipe,
+    x: Float[Tensor, "examples ..."],
+    *,
+    method: Method,
+    classes: int,
+    folds: int,
 ) -> tuple[float, ...]:
     """Shares of the updates after which training may stop.
 
-    With a decaying learning rate only the end. For large networks fewer, so that the snapshots fit
-    into a gigabyte.
+    With a decaying learning rate only the end; with two stages only in the second one. For large
+    networks fewer, so that the snapshots fit into a gigabyte.
     """
     if recipe.schedule != "constant":
         return STOPS[-1:]
-    network = built_network(recipe, shape=tuple(x.shape[1:]), classes=classes, seed=0)
+    shape = tuple(x.shape[1:])
+    network = built_network(recipe, method=method, shape=shape, classes=classes, seed=0)
     size = sum(value.numel() * value.element_size() for value in network.state_dict().values())
     count = max(1, min(len(STOPS), _SNAPSHOT_BYTES // (folds * size)))
-    return STOPS[len(STOPS) - count :]
+    first = SECOND_STAGE if method.is_deferred else 0.0
+    return tuple(stop for stop in STOPS[len(STOPS) - count :] if stop > first)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from oddkout.balance import Balance
 from oddkout.checks import Number, at_least, one_of
+from oddkout.fitting.mixing import MixingKind
 from oddkout.losses.set_loss import Targets
 
 LABEL_SMOOTHING = 0.1
@@ -17,6 +18,12 @@ NATURAL = Balance(kind="none")
 EQUAL = Balance(kind="resample", power=0)
 WEIGHTED = Balance(kind="reweight")
 ADJUSTED = Balance(kind="adjust", power=1)
+
+# Share of the updates after which the second stage begins, for methods that have one.
+SECOND_STAGE = 0.6
+
+# Class sizes that differ by at most this factor count as equal.
+_EQUAL_SIZES = 1.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +38,10 @@ class Method:
         gamma: Exponent of the focal loss.
         k: Number of odd classes in a set.
         targets: Targets of the set loss.
+        mixing: How examples are mixed with each other.
+        is_deferred: Whether balance takes effect only in the second stage of training.
+        is_retrained: Whether the second stage trains the last layer alone, from new weights.
+        parts: For a stack: the names of its methods if classes have equal sizes, and if not.
         head: A second head, used in training only. ``"odd"`` predicts the odd class; its control
             ``"noise"`` predicts random labels.
         temperature: Divisor of the logits after training: ``"none"``, a number, or ``"fit"`` for a
@@ -40,12 +51,16 @@ class Method:
     """
 
     name: str
-    loss: Literal["cross-entropy", "focal", "sets"] = "cross-entropy"
+    loss: Literal["cross-entropy", "focal", "margin", "sets"] = "cross-entropy"
     balance: Balance = NATURAL
     smoothing: Number = 0.0
     gamma: Number = FOCAL_GAMMA
     k: int = 0
     targets: Targets = "hard"
+    mixing: MixingKind = "none"
+    is_deferred: bool = False
+    is_retrained: bool = False
+    parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     head: Literal["none", "odd", "noise"] = "none"
     temperature: Number | Literal["none", "fit"] = "none"
     summary: str = ""
@@ -170,12 +185,46 @@ METHODS = {
             k=1,
             summary="Odd-k-out learning on natural frequencies, adjusted for the prior.",
         ),
+        Method(
+            name="ldam+drw",
+            loss="margin",
+            balance=Balance(kind="reweight", beta=EFFECTIVE_BETA),
+            is_deferred=True,
+            summary="Margins that are larger for rare classes; class weights in the second stage.",
+            source="Cao et al., NeurIPS 2019",
+        ),
+        Method(
+            name="mixup",
+            mixing="mixup",
+            summary="Cross-entropy on mixtures of two examples.",
+            source="Zhang et al., ICLR 2018",
+        ),
+        Method(
+            name="remix",
+            mixing="remix",
+            summary="Mixup whose labels favour the rarer class.",
+            source="Chou et al., ECCV Workshops 2020",
+        ),
+        Method(
+            name="crt",
+            balance=EQUAL,
+            is_deferred=True,
+            is_retrained=True,
+            summary="Natural batches; then the last layer is trained anew on balanced ones.",
+            source="Kang et al., ICLR 2020",
+        ),
+        Method(
+            name="stack",
+            parts=(("oko", "vanilla+ls"), ("oko+la", "vanilla+ls+la")),
+            summary="oko and vanilla+ls together, both with +la unless classes have equal sizes; "
+            "weights are fitted out of fold.",
+        ),
     )
 }
 
 # What a comparison runs by default: short, and each for a reason.
-DEFAULT_METHODS = ("vanilla", "vanilla+ls", "weighted", "bb+ls", "vanilla+la", "vanilla+ls+la",
-                   "oko", "oko+la")  # fmt: skip
+DEFAULT_METHODS = ("vanilla", "vanilla+ls", "weighted", "bb+ls", "vanilla+ls+la", "oko", "oko+la",
+                   "stack")  # fmt: skip
 
 # The paper's methods and the control.
 PAPER_METHODS = ("vanilla", "vanilla+ls", "weighted", "focal", "bb", "bb+ls", "bb+ts", "bb+ts-fit",
@@ -209,6 +258,24 @@ def chosen_method(name: str, *, k: int | None = None, head: bool | None = None) 
             raise ValueError("an odd-class head needs an odd class, got k=0; leave the head out")
         method = replace(method, head="odd" if head else "none")
     return method
+
+
+def parts_of(method: Method, sizes: Sequence[int]) -> tuple[Method, ...]:
+    """The methods that a stack consists of; any other method consists of itself.
+
+    Args:
+        sizes: Number of training examples of each class.
+
+    Example:
+        >>> [part.name for part in parts_of(METHODS["stack"], [50, 5])]
+        ['oko+la', 'vanilla+ls+la']
+    """
+    if method.parts is None:
+        return (method,)
+    present = [size for size in sizes if size]
+    equal, unequal = method.parts
+    names = equal if max(present) <= _EQUAL_SIZES * min(present) else unequal
+    return tuple(METHODS[name] for name in names)
 
 
 def method_names(names: Sequence[str]) -> list[str]:

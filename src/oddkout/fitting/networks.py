@@ -14,25 +14,37 @@ from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.threads import suitable_threads
 from oddkout.fitting.training import Progress, Trained, predict_logits, train
 from oddkout.models import build_model
+from oddkout.models.cosine import SUFFIX, with_cosine_layer
 from oddkout.randomness import keyed_generator, keyed_globals
 
 
-def built_network(recipe: Recipe, *, shape: tuple[int, ...], classes: int, seed: int) -> nn.Module:
+def built_network(
+    recipe: Recipe, *, method: Method, shape: tuple[int, ...], classes: int, seed: int
+) -> nn.Module:
     """The untrained network of a recipe.
 
     Args:
+        method: The method; one with margins replaces the last layer by one of cosines.
         shape: Shape of one example.
         classes: Number of classes.
         seed: Seed of the initial weights.
     """
     with keyed_globals(seed, 0, device=torch.device("cpu")):  # for custom networks
-        return build_model(
+        network = build_model(
             recipe.model,
             shape=shape,
             classes=classes,
             generator=keyed_generator(seed, 0),
             dropout=recipe.dropout,
         )
+    return with_cosine_layer(network) if method.loss == "margin" else network
+
+
+def network_name(recipe: Recipe, method: Method) -> str:
+    """Name of the network of a recipe, for the card."""
+    name = recipe.model
+    name = name if isinstance(name, str) else getattr(name, "__name__", "own")
+    return f"{name}{SUFFIX}" if method.loss == "margin" else name
 
 
 def train_network(
@@ -57,7 +69,9 @@ def train_network(
         checkpoint: File for the state of training, which resumes from it.
         progress: Called with each new row of the log.
     """
-    network = built_network(recipe, shape=tuple(x.shape[1:]), classes=classes, seed=seed)
+    network = built_network(
+        recipe, method=method, shape=tuple(x.shape[1:]), classes=classes, seed=seed
+    )
     _refuse_other_outputs(network, x, classes)
     operations = training_operations(network, x) * recipe.examples * recipe.updates
     with suitable_threads(operations):

@@ -4,15 +4,18 @@ from dataclasses import dataclass
 from typing import get_args
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from oddkout.checks import Number, at_least, one_of
 from oddkout.fitting.methods import Method
-from oddkout.losses import class_weights, effective_number_weights, focal_loss
+from oddkout.fitting.mixing import Mixing, draw_mixing
+from oddkout.fitting.stages import second_stage
+from oddkout.fitting.update_loss import update_loss
+from oddkout.losses import class_weights, effective_number_weights
+from oddkout.losses.margin import ldam_margins
 from oddkout.losses.odd_k_out import Layout
-from oddkout.losses.set_loss import unchecked_set_losses
+from oddkout.models.cosine import SCALE
 from oddkout.pairs import draw_pairs, natural_sets, pair_frequencies
 from oddkout.prior import class_frequencies
 from oddkout.randomness import keyed_generator
@@ -89,7 +92,11 @@ class Objective:
         self._block = -1
         self._drawn: list[Drawn] = []
         self._orders: dict[int, Int[Tensor, " examples"]] = {}
+        self._counts = labels.bincount(minlength=classes)
         self.weight = balance_weights(method, labels, classes=classes)
+        self.margins = None
+        if method.loss == "margin":
+            self.margins = SCALE * ldam_margins(self._counts.clamp_min(1)).float()
         self.offset, self._shares = self._prior()
 
     def draw(self, update: int) -> Drawn:
@@ -98,12 +105,27 @@ class Objective:
         Args:
             update: Number of the update, from 0.
         """
-        if self.method.batches == "shuffled":
+        is_natural = self.method.batches == "shuffled" or self._is_deferred(update)
+        if is_natural:
             return self._shuffled(update), None
         block, position = divmod(update, _BLOCK)
         if block != self._block:
             self._drawn, self._block = self._draw_block(block), block
         return self._drawn[position]
+
+    def mixing(self, update: int, labels: Int[Tensor, " batch"]) -> Mixing | None:
+        """How to mix the examples of an update; None if the method does not mix.
+
+        Args:
+            update: Number of the update, from 0.
+            labels: Classes of the batch.
+        """
+        if self.method.mixing == "none":
+            return None
+        generator = keyed_generator(self._seed, 8, self._rank, update)
+        return draw_mixing(
+            labels.cpu(), kind=self.method.mixing, counts=self._counts, generator=generator
+        )
 
     def loss(
         self,
@@ -113,6 +135,7 @@ class Objective:
         *,
         update: int,
         head_weight: Number,
+        mixing: Mixing | None = None,
     ) -> Float[Tensor, ""]:
         """Loss of an update.
 
@@ -122,8 +145,11 @@ class Objective:
             sets: The sets that ``draw`` returned.
             update: Number of the update, from 0.
             head_weight: Weight of the second head's loss.
+            mixing: How its examples were mixed.
         """
-        weight = None if self.weight is None else self.weight.to(labels.device)[labels]
+        weight = None
+        if self.weight is not None and not self._is_deferred(update):
+            weight = self.weight.to(labels.device)[labels]
         noise = None
         if self.method.head == "noise":
             generator = keyed_generator(self._seed, 2, self._rank, update)
@@ -137,8 +163,14 @@ class Objective:
             head_weight=head_weight if head_weight or self._processes == 1 else 1e-30,
             weight=weight,
             offset=self.offset,
+            margins=self.margins,
+            mixing=mixing,
             noise=noise,
         )
+
+    def _is_deferred(self, update: int) -> bool:
+        """Whether balance does not yet take effect."""
+        return self.method.is_deferred and update < second_stage(self._budget.updates)
 
     def _draw_block(self, block: int) -> list[Drawn]:
         """Draw the batches of all updates of a block together."""
@@ -222,52 +254,3 @@ def balance_weights(
     if method.balance.beta is None:
         return class_weights(labels, classes=classes)
     return effective_number_weights(labels, classes=classes, beta=method.balance.beta)
-
-
-def update_loss(
-    method: Method,
-    output: Tensor | tuple[Tensor, Tensor],
-    labels: Int[Tensor, " batch"],
-    sets: Int[Tensor, "sets members"] | None,
-    *,
-    head_weight: Number,
-    weight: Float[Tensor, " batch"] | None,
-    offset: Float[Tensor, "*rows classes"] | None,
-    noise: Int[Tensor, " batch"] | None,
-) -> Float[Tensor, ""]:
-    """Loss of a batch with everything that was drawn for it.
-
-    Args:
-        output: Logits of the batch, or the pair of logits of both heads.
-        labels: Classes of the batch.
-        sets: Sets in the batch, for methods that use sets.
-        head_weight: Weight of the second head's loss; a head of weight 0 is not computed.
-        weight: Weight of each example.
-        offset: Added to logits, or to summed logits, of all rows or of each.
-        noise: Random labels, for the second head of the control.
-    """
-    logits, second = output if isinstance(output, tuple) else (output, None)
-    if head_weight == 0:
-        second = None
-    if method.loss == "sets":
-        assert sets is not None, "a method with a set loss draws sets"
-        return unchecked_set_losses(
-            logits,
-            labels[sets],
-            sets,
-            targets=method.targets,
-            odd_logits=second,
-            odd_weight=head_weight,
-            offset=offset,
-        ).mean()
-    if offset is not None:
-        logits = logits + offset.to(logits)
-    if method.loss == "focal":
-        loss = focal_loss(logits, labels, gamma=method.gamma)
-    elif weight is not None:
-        loss = (weight.to(logits) * F.cross_entropy(logits, labels, reduction="none")).mean()
-    else:
-        loss = F.cross_entropy(logits, labels, label_smoothing=float(method.smoothing))
-    if second is not None and noise is not None:
-        loss = loss + head_weight * F.cross_entropy(second, noise.to(labels.device))
-    return loss

@@ -18,6 +18,12 @@ from oddkout.fitting.compilation import repays_compiling
 from oddkout.fitting.methods import Method
 from oddkout.fitting.objective import Budget, Objective
 from oddkout.fitting.optimisation import HeadSchedule, Optimiser
+from oddkout.fitting.stages import (
+    drop_other_gradients,
+    renew_last_layer,
+    second_stage,
+    use_fixed_statistics,
+)
 from oddkout.heads import OddHeadModel, with_odd_head, without_odd_head
 from oddkout.models import initialise
 from oddkout.randomness import keyed_generator, keyed_globals
@@ -130,7 +136,12 @@ def train(
     forward: Callable[[Tensor], Any] = torch.compile(shared) if compiled else shared
 
     model.train()
+    stage = second_stage(budget.updates) if method.is_retrained else budget.updates
     for update in range(first, ends[-1]):
+        if update == stage:
+            renew_last_layer(model, average, step, keyed_generator(seed, 9))
+        if update in (first, stage) and update >= stage:
+            use_fixed_statistics(model)
         done = update / budget.updates
         rate = optimiser.rate(done)
         for group in step.param_groups:
@@ -140,16 +151,26 @@ def train(
         inputs = x[batch]
         if augmentation:
             inputs = augmentation(inputs, generator=keyed_generator(seed, 5, rank, update))
+        mixing = objective.mixing(update, y[batch])
+        if mixing is not None:
+            inputs = mixing.inputs(inputs)
         with (
             keyed_globals(seed, 6, rank, update, device=device),
             torch.autocast(device.type, dtype=torch.bfloat16, enabled=mixed_precision),
         ):
             output = forward(inputs)
         loss = objective.loss(
-            _in_float32(output), y[batch], sets, update=update, head_weight=head.at(done)
+            _in_float32(output),
+            y[batch],
+            sets,
+            update=update,
+            head_weight=head.at(done),
+            mixing=mixing,
         )
         step.zero_grad()
         torch.autograd.backward(loss)
+        if update >= stage:
+            drop_other_gradients(model)
         norm = optimiser.clip(model)
         if not (loss.isfinite() and norm.isfinite()):
             raise ValueError(
@@ -159,7 +180,8 @@ def train(
             )
         step.step()
         if average is not None and averaging is not None:
-            _move_average(average, model, 1 / (1 + averaging * update))
+            since = update - stage if update >= stage else update
+            _move_average(average, model, 1 / (1 + averaging * since))
         if update + 1 in ends:
             snapshots[update + 1] = _weights(model if average is None else average)
         if (update + 1) % LOG_EVERY == 0 or update + 1 == ends[-1]:

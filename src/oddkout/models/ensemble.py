@@ -30,6 +30,11 @@ class Ensemble(nn.Module):
         return torch.stack([member(x) for member in self.members], dim=1)
 
 
+def single_networks(model: nn.Module) -> list[nn.Module]:
+    """The members of an ensemble, or the only network."""
+    return list(model.members) if isinstance(model, Ensemble) else [model]
+
+
 def combined(members: Iterable[nn.Module]) -> nn.Module:
     """The only member itself, or the ensemble of several."""
     networks = list(members)

@@ -62,7 +62,9 @@ class Setting:
 
 def setting_of(config: RunConfig) -> Setting | None:
     """The setting of a run; none if it uses all training data or a user's own data."""
-    if config.data not in TITLES or config.distribution == "all" or not config.train_examples:
+    if config.data not in TITLES or not config.train_examples:
+        return None
+    if config.distribution == "all" or config.distribution == "exponential":
         return None
     per_class, rest = divmod(config.train_examples, len(KNOWN[config.data].classes))
     return None if rest else Setting(config.data, config.distribution, per_class)
