@@ -12,7 +12,7 @@ import lines
 from folds import CONTESTANTS, TESTED, TUNED, searched
 from recipe import FEW
 
-from oddkout.comparing.comparison import t_interval
+from oddkout.comparing.statistics import t_interval
 from oddkout.fitting.recipe import Recipe
 
 PAGE = lines.FOLDER.parent / "docs" / "folds.md"

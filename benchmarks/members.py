@@ -16,7 +16,7 @@ from ratio import line, quartiles
 from recipe import FEW, images
 
 from oddkout.calibrators import TemperatureScaling
-from oddkout.comparing.comparison import t_interval
+from oddkout.comparing.statistics import t_interval
 from oddkout.fitting.batched import train_batched
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.networks import built_network, train_network

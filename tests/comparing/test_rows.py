@@ -5,15 +5,16 @@ import statistics
 import pytest
 from grids import comparison_of
 
-from oddkout.comparing.comparison import COMPARED, Interval
+from oddkout.comparing.comparison import COMPARED
 from oddkout.comparing.rows import Cell, table_rows
+from oddkout.comparing.statistics import Interval
 
 
 @pytest.mark.parametrize(
     ("metric", "interval", "text"),
     [
-        ("accuracy", Interval(0.9, 0.85, 0.95), "90.0 ± 5.0"),
-        ("nll", Interval(0.1234, 0.1, 0.1468), "0.123 ± 0.023"),
+        ("accuracy", Interval(0.9, 0.85, 0.95), "90.0 [85.0, 95.0]"),
+        ("nll", Interval(0.1234, 0.1, 0.1468), "0.123 [0.100, 0.147]"),
         ("nll", Interval(0.5, float("nan"), float("nan")), "0.500"),
     ],
 )

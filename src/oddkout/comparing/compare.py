@@ -103,7 +103,8 @@ def compare(
             configs, store, executor=chosen_executor, progress=progress
         ),
     )
-    comparison = Comparison(runs=runs, tuning=tuning, choices=choices, folder=Path(out))
+    final = [store.read(run.config, has_predictions=True) for run in runs]
+    comparison = Comparison(runs=final, tuning=tuning, choices=choices, folder=Path(out))
     save_comparison(comparison)
     return comparison
 

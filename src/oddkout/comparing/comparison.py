@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from oddkout.comparing.config import RunConfig, open_setting
+from oddkout.comparing.differences import difference_of_runs, mean_of_runs, pooled_difference
 from oddkout.comparing.run import Run
+from oddkout.comparing.statistics import Interval, TrainingVariance
 from oddkout.data import KNOWN
 from oddkout.fitting.methods import METHODS as METHOD_TABLE
 from oddkout.fitting.selection import FIELDS
@@ -19,19 +21,6 @@ if TYPE_CHECKING:
 
 # The metrics that are compared.
 COMPARED = ("accuracy", "nll", "ece", "brier", "entropy_gap")
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean over seeds with its 95 % confidence interval; the limits of one seed are NaN."""
-
-    mean: float
-    low: float
-    high: float
-
-    def has_zero(self) -> bool:
-        """Whether the interval contains 0 or its limits are unknown."""
-        return not (self.low > 0 or self.high < 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +46,21 @@ class Comparison:
         for run in sorted(self.runs, key=lambda run: run.config.seed):
             runs_of.setdefault(run.config.method, []).append(run)
         return {name: runs_of[name] for name in (*METHOD_TABLE, *runs_of) if name in runs_of}
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, str, bool], Interval]:
+        """Means that were computed before."""
+        return {}
+
+    @cached_property
+    def _lags(self) -> dict[tuple[str, str, bool], Interval]:
+        """Differences that were computed before."""
+        return {}
+
+    @cached_property
+    def _variances(self) -> dict[tuple[str, bool], TrainingVariance | None]:
+        """Training variances that were computed before."""
+        return {}
 
     @property
     def methods(self) -> list[str]:
@@ -128,8 +132,14 @@ class Comparison:
         return [run.value(metric, is_tempered=is_tempered) for run in self.by_method[method]]
 
     def mean(self, method: str, metric: str, *, is_tempered: bool = False) -> Interval:
-        """Mean of a metric over seeds, with its confidence interval; see ``values``."""
-        return t_interval(self.values(method, metric, is_tempered=is_tempered))
+        """Mean of a metric over seeds, with its confidence interval; see ``values``.
+
+        The interval counts training and test sample, see ``oddkout.comparing.statistics``.
+        """
+        key = (method, metric, is_tempered)
+        if key not in self._means:
+            self._means[key] = mean_of_runs(self.by_method[method], metric, is_tempered=is_tempered)
+        return self._means[key]
 
     def best(self, metric: str, *, is_tempered: bool = False) -> str:
         """The method with the best mean of a metric on the test part."""
@@ -142,15 +152,29 @@ class Comparison:
     def lag(self, method: str, metric: str, *, is_tempered: bool = False) -> Interval:
         """Difference to the best method, paired by seed; positive if this method is worse.
 
-        The interval is Bonferroni-corrected: with 95 % probability, the intervals of all methods
-        hold at once.
+        The best method is chosen by the same data. So the interval is Bonferroni-corrected for
+        all pairs of methods: with 95 % probability, those of all pairs hold at once.
         """
-        best = self.best(metric, is_tempered=is_tempered)
-        values, best_values = (
-            self.values(name, metric, is_tempered=is_tempered) for name in (method, best)
-        )
-        gaps = [METRICS[metric].sign * (a - b) for a, b in zip(values, best_values, strict=True)]
-        return t_interval(gaps, comparisons=max(len(self.methods) - 1, 1))
+        key = (method, metric, is_tempered)
+        if key not in self._lags:
+            best = self.best(metric, is_tempered=is_tempered)
+            self._lags[key] = difference_of_runs(
+                self.by_method[method],
+                self.by_method[best],
+                metric,
+                is_tempered=is_tempered,
+                comparisons=max(len(self.methods) * (len(self.methods) - 1) // 2, 1),
+                pooled=self._pooled(metric, is_tempered=is_tempered),
+            )
+        return self._lags[key]
+
+    def _pooled(self, metric: str, *, is_tempered: bool) -> TrainingVariance | None:
+        """Training variance of the difference of two methods, averaged over all pairs."""
+        key = (metric, is_tempered)
+        if key not in self._variances:
+            runs = [self.by_method[name] for name in self.methods]
+            self._variances[key] = pooled_difference(runs, metric, is_tempered=is_tempered)
+        return self._variances[key]
 
     def tied(self, metric: str, *, is_tempered: bool = False) -> list[str]:
         """The best method and all methods that are not significantly worse."""
@@ -217,30 +241,6 @@ class Comparison:
             f"{lead}: significantly better than {_listed(worse)} ({self.seeds} seeds); the "
             f"difference to {_listed(others)} is within chance."
         )
-
-
-def t_interval(values: Sequence[float], *, comparisons: int = 1) -> Interval:
-    """Mean and 95 % confidence interval (Student's t), corrected for several comparisons.
-
-    Args:
-        values: One value per seed.
-        comparisons: Number of intervals that shall hold at once with 95 % probability.
-
-    Example:
-        For two values, the quantile of Student's t is 12.7.
-
-        >>> interval = t_interval([0.0, 2.0])
-        >>> round(interval.low, 1), round(interval.high, 1)
-        (-11.7, 13.7)
-    """
-    mean = fmean(values)
-    if len(values) < 2:
-        return Interval(mean, float("nan"), float("nan"))
-    from scipy.stats import t
-
-    error = stdev(values) / len(values) ** 0.5
-    half = float(t.ppf(1 - 0.025 / comparisons, len(values) - 1)) * error
-    return Interval(mean, mean - half, mean + half)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -137,6 +137,7 @@ def _evaluated(config: RunConfig, data: Prepared, fitted: Stack, test_logits: Te
         logits=as_trained.numpy().astype(np.float32),
         calibrated_logits=calibrated.numpy().astype(np.float32),
         labels=data.y_test.numpy(),
+        test_rows=data.test_rows,
     )
     if scores is not None:
         is_scored = scores.fold_of != UNSCORED

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from oddkout.comparing.comparison import COMPARED, Comparison, Interval
+from oddkout.comparing.comparison import COMPARED, Comparison
+from oddkout.comparing.statistics import Interval
 from oddkout.metrics.catalogue import METRICS
 
 # Calibrated first, because ``oddkout train`` returns the calibrated classifier.
@@ -17,7 +18,8 @@ class Cell:
 
     Attributes:
         metric: Name of the metric.
-        interval: Mean over seeds with its 95 % confidence interval.
+        interval: Mean over seeds with its 95 % confidence interval, which counts training and
+            test sample.
         null: For calibration errors, the score of a perfectly calibrated model: mean and 95th
             percentile, averaged over seeds.
         is_best: Whether no method has a better mean.
@@ -32,11 +34,13 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """Mean ± half-width of the interval; the mean alone for one seed."""
+        """Mean and limits of the interval; the mean alone if they are not known."""
         metric = METRICS[self.metric]
-        half = (self.interval.high - self.interval.low) / 2
-        mean = metric.written(self.interval.mean)
-        return mean if half != half else f"{mean} ± {metric.written(half)}"
+        mean, low, high = (
+            metric.written(value)
+            for value in (self.interval.mean, self.interval.low, self.interval.high)
+        )
+        return mean if low == "nan" else f"{mean} [{low}, {high}]"
 
     @property
     def mark(self) -> str:

@@ -14,7 +14,7 @@ from oddkout.version import versions
 _FOLDS_KEY = "out_of_fold"
 
 # Fields stored as arrays in ``predictions.npz``, not in ``run.json``.
-ARRAYS = ("logits", "calibrated_logits", "labels", "fold_logits", "fold_labels")
+ARRAYS = ("logits", "calibrated_logits", "labels", "test_rows", "fold_logits", "fold_labels")
 
 
 @dataclass(kw_only=True)
@@ -44,6 +44,7 @@ class Run:
         logits: Logits of the test part, as trained.
         calibrated_logits: Logits of the test part, with the out-of-fold calibration.
         labels: Classes of the test part.
+        test_rows: Row of each test example in the data, if they were split by the seed.
         fold_logits: Out-of-fold logits of the networks for the training part.
         fold_labels: Classes of these training examples.
     """
@@ -68,6 +69,7 @@ class Run:
     logits: Float[ndarray, "examples classes"] | None = None
     calibrated_logits: Float[ndarray, "examples classes"] | None = None
     labels: Int[ndarray, " examples"] | None = None
+    test_rows: Int[ndarray, " examples"] | None = None
     fold_logits: Float[ndarray, "train classes"] | None = None
     fold_labels: Int[ndarray, " train"] | None = None
 

@@ -71,12 +71,13 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def load_comparison(folder: str | Path, *, has_predictions: bool = False) -> Comparison:
+def load_comparison(folder: str | Path, *, has_predictions: bool = True) -> Comparison:
     """Read a comparison and its runs. Other runs in the folder are ignored.
 
     Args:
         folder: The folder that ``compare`` wrote to.
-        has_predictions: Whether to read the predictions of the compared runs.
+        has_predictions: Whether to read the predictions of the compared runs, which intervals and
+            verdict need.
     """
     folder = Path(folder)
     path = folder / FILE

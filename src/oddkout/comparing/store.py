@@ -200,6 +200,7 @@ def _read(folder: Path, *, has_predictions: bool) -> Run:
             ):
                 run.logits, run.labels = arrays["logits"], arrays["labels"]
                 run.calibrated_logits = arrays["calibrated_logits"]
+                run.test_rows = arrays.get("test_rows")
                 if "fold_logits" in arrays:
                     run.fold_logits, run.fold_labels = arrays["fold_logits"], arrays["fold_labels"]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

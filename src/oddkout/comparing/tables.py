@@ -50,10 +50,10 @@ def comparison_text(comparison: Comparison) -> str:
     lines = []
     for is_tempered, kind in KINDS.items():
         lines.append(kind)
-        head = "".join(f"{METRICS[metric].head:>20}" for metric in COMPARED)
+        head = "".join(f"{METRICS[metric].head:>23}" for metric in COMPARED)
         lines.append(f"{'method':<12}{head}{'rate':>8}{'T' if is_tempered else '':>7}")
         for row in table_rows(comparison, is_tempered=is_tempered):
-            cells = "".join(f"{cell.text + (cell.mark or ' '):>20}" for cell in row.cells)
+            cells = "".join(f"{cell.text + (cell.mark or ' '):>23}" for cell in row.cells)
             temperature = f"{row.temperature:.2f}" if is_tempered else ""
             lines.append(f"{row.method:<12}{cells}{row.learning_rate:>8}{temperature:>7}")
         lines.append("")
@@ -181,18 +181,16 @@ def number(value: float) -> float | None:
 
 def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
     """The legend below a table."""
-    seeds = "one seed"
-    if comparison.seeds > 1:
-        seeds = f"means of {comparison.seeds} seeds ± 95 % interval"
+    seeds = "one seed" if comparison.seeds == 1 else f"means of {comparison.seeds} seeds"
     return (
-        f"{seeds}; {best} best, {tied} difference to the best within chance (paired by seed, "
-        "corrected for the number of methods)"
+        f"{seeds} [95 % interval, for training and test sample]; {best} best, {tied} difference "
+        "to the best within chance (paired, corrected for all pairs of methods)"
     )
 
 
 def _latex_cell(cell: Cell) -> str:
     """A table entry in LaTeX."""
-    text = cell.text.replace(" ± ", r" $\pm$ ")
+    text = cell.text
     if cell.is_best:
         return rf"\textbf{{{text}}}"
     return rf"{text}\rlap{{$^\sim$}}" if cell.is_tied else text

@@ -73,7 +73,7 @@ def winning_config(folder: str | Path, *, source: str | Path) -> RunConfig:
         folder: The folder that ``compare`` wrote to.
         source: The compared data, by name or path.
     """
-    comparison = load_comparison(folder)
+    comparison = load_comparison(folder, has_predictions=False)
     config = comparison.setting
     is_same = (
         config.data == str(source)

@@ -38,6 +38,8 @@ class Data:
         encoder: For tables, the ``TableEncoder`` that was fitted to the training part.
         is_encoded: Whether features are standardised already, as those of a table are.
         is_benchmark: Whether it is a known benchmark set, which is judged for equal classes.
+        test_rows: Row of each test example in the source, if the source was split; splits with
+            other seeds share some of them.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Data:
     encoder: Any = None
     is_encoded: bool = False
     is_benchmark: bool = False
+    test_rows: Int64[ndarray, " test"] | None = None
 
     def __post_init__(self) -> None:
         for part, x, y, least in (

@@ -139,7 +139,7 @@ def load_everything(
     y, classes = _encoded(part)
     notes: tuple[str, ...] = ()
     held = part.test if test is None else read_source(test, target, image_size, is_test=True)
-    x = part.x
+    x, test_rows = part.x, None
     if held is not None:
         _refuse_other_shape(part, held)
         x_test, (y_test, _) = held.x, _encoded(held, classes)
@@ -148,6 +148,7 @@ def load_everything(
     else:
         first, second, notes = _split(y, classes, test_size, seed)
         x, x_test, y, y_test = _chosen(x, first), _chosen(x, second), y[first], y[second]
+        test_rows = second
     encoder = None
     if is_frame(x):
         encoder = TableEncoder(x, categorical=categorical)
@@ -163,6 +164,7 @@ def load_everything(
         notes=notes,
         encoder=encoder,
         is_encoded=encoder is not None or part.is_encoded,
+        test_rows=test_rows,
     )
 
 

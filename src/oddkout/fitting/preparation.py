@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Shaped
+from jaxtyping import Float, Int64, Shaped
 from numpy import ndarray
 from torch import Tensor
 
@@ -72,6 +72,7 @@ class Prepared:
     classes: tuple[str, ...]
     standardisation: Standardisation
     notes: tuple[str, ...] = ()
+    test_rows: Int64[ndarray, " test"] | None = None
 
 
 def prepared(data: Data) -> Prepared:
@@ -92,6 +93,7 @@ def prepared(data: Data) -> Prepared:
         classes=data.classes,
         standardisation=standardisation,
         notes=data.notes,
+        test_rows=data.test_rows,
     )
 
 

@@ -1,5 +1,6 @@
 """The table of metrics: name, title, direction, format and meaning of each."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +19,8 @@ class Metric:
         scale: Factor applied before a value is written.
         unit: Unit of the scaled value.
         digits: Number of decimals.
+        lowest: Smallest possible value.
+        highest: Largest possible value.
     """
 
     name: str
@@ -27,6 +30,8 @@ class Metric:
     scale: Number = 1
     unit: str = ""
     digits: int = 3
+    lowest: Number = 0
+    highest: Number = math.inf
 
     @property
     def head(self) -> str:
@@ -61,6 +66,7 @@ METRICS = {
             scale=100,
             unit="%",
             digits=1,
+            highest=1,
         ),
         Metric(
             name="balanced_accuracy",
@@ -70,6 +76,7 @@ METRICS = {
             scale=100,
             unit="%",
             digits=1,
+            highest=1,
         ),
         Metric(
             name="nll",
@@ -121,6 +128,7 @@ METRICS = {
         ),
         Metric(
             name="debiased_ece",
+            lowest=-math.inf,
             title="debiased ECE",
             direction="lower",
             meaning="Calibration error corrected for sampling noise.",
@@ -146,6 +154,7 @@ METRICS = {
         ),
         Metric(
             name="relative_cross_entropy",
+            lowest=-math.inf,
             title="CE - H",
             direction="none",
             meaning="Mean relative cross-entropy: positive if overconfident, negative if "
@@ -165,6 +174,7 @@ METRICS = {
         ),
         Metric(
             name="correctness_auroc",
+            highest=1,
             title="correctness AUROC",
             direction="higher",
             meaning="Probability that a correct prediction is more confident than a wrong one.",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from oddkout.comparing.comparison import t_interval
+from oddkout.comparing.statistics import t_interval
 from oddkout.metrics.catalogue import METRICS
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.tables import written_mean

@@ -7,9 +7,9 @@ from functools import cached_property
 from statistics import fmean
 
 from oddkout.checks import Number
-from oddkout.comparing.comparison import Interval, t_interval
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.run import Run
+from oddkout.comparing.statistics import Interval, t_interval
 from oddkout.comparing.tuning import chosen_rate
 from oddkout.paper.presets import Preset
 from oddkout.paper.settings import PaperDistribution, Setting, setting_of

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from oddkout.comparing.comparison import Interval
+from oddkout.comparing.statistics import Interval
 from oddkout.fitting.methods import PAPER_METHODS
 from oddkout.metrics.catalogue import Metric
 from oddkout.paper.document import Document, Heading, TextTable

@@ -5,7 +5,8 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from oddkout.comparing.comparison import COMPARED, Interval
+from oddkout.comparing.comparison import COMPARED
+from oddkout.comparing.statistics import Interval
 from oddkout.metrics.catalogue import METRICS
 from oddkout.report.page import Page
 from oddkout.version import __version__

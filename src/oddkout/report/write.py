@@ -24,7 +24,7 @@ def write_report(runs: str | Path, *, out: str | Path | None = None) -> dict[str
     Returns:
         The paths of the page and the tables: ``html``, ``markdown``, ``latex`` and ``json``.
     """
-    comparison = load_comparison(runs, has_predictions=True)
+    comparison = load_comparison(runs)
     page = Page(
         comparison=comparison,
         command=reproducing_command(comparison, out=runs),

@@ -1,6 +1,6 @@
 """The verdict on an interval."""
 
-from oddkout.comparing.comparison import Interval
+from oddkout.comparing.statistics import Interval
 from oddkout.paper.claims import verdict_on
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from oddkout.checks import Number
-from oddkout.comparing.comparison import Interval, t_interval
+from oddkout.comparing.statistics import Interval, t_interval
 from oddkout.metrics.catalogue import METRICS, Metric
 from oddkout.paper.claims.claim import Outcome, Verdict, verdict_on
 from oddkout.paper.evidence import Evidence, measure

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from oddkout.checks import Number
-from oddkout.comparing.comparison import Interval
+from oddkout.comparing.statistics import Interval
 from oddkout.paper.evidence import Evidence
 from oddkout.paper.published import ACCURACY
 
