@@ -16,3 +16,9 @@ def without_pictures(monkeypatch):
     monkeypatch.setattr(
         "oddkout.report.page.pictures", lambda comparison: {kind: [] for kind in kinds}
     )
+
+
+@pytest.fixture
+def ours_alone(monkeypatch):
+    """Compare our methods alone, without guessing and logistic regression."""
+    monkeypatch.setattr("oddkout.comparing.contestants.ALWAYS", ())

@@ -33,7 +33,7 @@ def main(folder, options):
 
     assert Image
     fork = multiprocessing.get_context("fork")
-    workers.mp.get_context = lambda name: fork
+    workers.mp.get_context = lambda name=None: fork
     perform([SMALL])  # imports what training imports
 
     code = ended(start(folder, "whole", options))

@@ -85,7 +85,10 @@ def fake_executor(*, is_failing=lambda config: False, **options):
 def fill(folder, *, methods, seeds=3, setting=SETTING, rates=RATES, **options):
     """Fill a folder by ``compare`` with synthetic runs; return the store and the comparison."""
     # Synthetic runs need no data that exist.
-    with mock.patch("oddkout.comparing.compare.setting", return_value=setting):
+    with (
+        mock.patch("oddkout.comparing.compare.setting", return_value=setting),
+        mock.patch("oddkout.comparing.contestants.ALWAYS", ()),
+    ):
         comparison = oko.compare(
             methods=methods,
             seeds=seeds,

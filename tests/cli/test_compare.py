@@ -57,7 +57,13 @@ def test_killed_ten_times_it_comes_to_the_same_table_and_repeats_nothing(tmp_pat
     for record in (killed, whole):
         del record["versions"]
     assert killed == whole
-    assert len(whole["methods"]) == 3
+    assert [row["method"] for row in whole["methods"]] == [
+        "guess",
+        "logistic",
+        "vanilla",
+        "bb",
+        "bb+ts",
+    ]
 
 
 def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
@@ -111,6 +117,7 @@ def test_interrupted_it_says_so_in_one_line_keeps_what_is_done_and_goes_on(
     assert printed == json.loads(json.dumps(expected)), "processes or none, interrupted or not"
 
 
+@pytest.mark.usefixtures("ours_alone")
 def test_a_method_that_diverges_is_shown_as_failed_and_tried_again_on_request(
     tmp_path, in_this_process, capsys, monkeypatch
 ):
@@ -199,6 +206,7 @@ def test_a_damaged_run_ends_with_2_and_its_name(tmp_path, in_this_process, capsy
     assert str(file) in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("ours_alone")
 def test_own_data_that_have_moved_are_the_same_runs_and_changed_ones_are_not(
     tmp_path, monkeypatch, capsys
 ):
@@ -270,4 +278,5 @@ def test_a_folder_of_images_goes_to_a_report(tmp_path, in_this_process):
     out = tmp_path / "runs"
     assert main(["compare", str(tmp_path / "images"), "--out", str(out), *BRIEF]) == 0
     assert "dog" in (out / "report.html").read_text()
-    assert [run.value("accuracy") for run in RunStore(out).runs()] > [0.9, 0.9]
+    runs = [run for run in RunStore(out).runs() if run.config.method != "guess"]
+    assert all(run.value("accuracy") > 0.9 for run in runs)

@@ -13,6 +13,8 @@ from oddkout.cli import main
 from oddkout.comparing.saved import load_comparison
 from oddkout.data.splits import split
 
+pytestmark = pytest.mark.usefixtures("ours_alone")
+
 CLASSES = ("flu", "healthy", "sepsis")
 
 

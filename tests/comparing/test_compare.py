@@ -9,6 +9,8 @@ from oddkout.comparing.compare import compare, setting
 from oddkout.comparing.store import RunStore
 from oddkout.fitting.methods import DEFAULT_METHODS, METHODS
 
+pytestmark = pytest.mark.usefixtures("ours_alone")
+
 
 def test_the_digits_are_a_small_heavy_tailed_subset_unless_one_is_asked_for(tmp_path):
     usual = setting("digits", out=tmp_path)

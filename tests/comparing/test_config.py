@@ -1,7 +1,7 @@
 """The config of a run: its id, and values that it refuses."""
 
 import json
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 
 import pytest
 from grids import SMALL
@@ -10,9 +10,9 @@ from oddkout.comparing.config import RunConfig
 
 
 def test_an_id_is_the_same_whatever_the_order_of_fields_and_the_spelling_of_numbers():
-    backwards = dict(reversed(asdict(SMALL).items()))
+    backwards = dict(reversed(SMALL.to_dict().items()))
     assert RunConfig.from_dict(backwards).id == SMALL.id
-    read_back = RunConfig.from_dict(json.loads(json.dumps(asdict(SMALL))))
+    read_back = RunConfig.from_dict(json.loads(json.dumps(SMALL.to_dict())))
     assert read_back == SMALL
     assert read_back.id == SMALL.id
     assert replace(SMALL, learning_rate=1).id == replace(SMALL, learning_rate=1.0).id
@@ -30,6 +30,7 @@ CHANGES = {
     "train_examples": 100,
     "population": "train",
     "method": "bb",
+    "contestant": "Tree()",
     "k": 2,
     "head": False,
     "folds": 0,
@@ -54,16 +55,25 @@ CHANGES = {
 
 def test_every_field_changes_the_id():
     ids = {SMALL.id}
-    for part in fields(RunConfig):
+    determining = [part for part in fields(RunConfig) if part.compare]
+    for part in determining:
         value = getattr(SMALL, part.name)
         changed = CHANGES[part.name] if part.name in CHANGES else value + 1
         ids.add(replace(SMALL, **{part.name: changed}).id)
-    assert len(ids) == len(fields(RunConfig)) + 1
+    assert len(ids) == len(determining) + 1
+
+
+def test_a_users_classifier_and_its_time_limit_are_not_part_of_the_run():
+    """Its description is; the object itself is never written."""
+    config = replace(SMALL, method="mine", contestant="Tree(depth=3)", estimator=object())
+    assert config == replace(config, estimator=None, time_limit=3)
+    assert "estimator" not in config.to_dict()
+    assert config.id != replace(config, contestant="Tree(depth=4)").id
 
 
 def test_unknown_keys_are_refused():
     with pytest.raises(ValueError, match=r"unknown fields \['colour'\]; the run was written by"):
-        RunConfig.from_dict(asdict(SMALL) | {"colour": "red"})
+        RunConfig.from_dict(SMALL.to_dict() | {"colour": "red"})
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from tables import TABLE
 from oddkout import Data, compare, load_data
 from oddkout.comparing.sources import stored_source
 
+pytestmark = pytest.mark.usefixtures("ours_alone")
+
 OPTIONS = {"methods": ["vanilla"], "seeds": 1, "learning_rates": [0.1], "folds": 2}
 QUICK = {"recipe": {"updates": 5, "model": "mlp"}, "executor": here}
 

@@ -1,7 +1,7 @@
 """Presets: the grids of the paper."""
 
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 from made_up import TEN_SHOT, made_up
@@ -86,7 +86,7 @@ def test_a_few_shot_run_is_a_run_of_version_0_1():
     """A line of version 0.1.0 names no schedule and no members: it is the run of the preset."""
     by_preset = replace(PRESETS["few-shot"].config(TEN_SHOT, "bb+ls"), learning_rate=0.1)
     added = ("schedule", "smoothing", "gamma", "members", "calibrate", "averaging")
-    line = {name: value for name, value in asdict(by_preset).items() if name not in added}
+    line = {name: value for name, value in by_preset.to_dict().items() if name not in added}
     assert RunConfig.from_dict(line) == by_preset
     assert (by_preset.updates, by_preset.members, by_preset.schedule) == (600, "single", "cosine")
 

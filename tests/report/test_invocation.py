@@ -13,6 +13,8 @@ from oddkout.comparing.tables import comparison_json
 from oddkout.fitting.recipe import suited_to
 from oddkout.report.invocation import reproducing_command
 
+pytestmark = pytest.mark.usefixtures("ours_alone")
+
 
 def arguments_of(command):
     """The arguments of a command, split as a shell does."""
@@ -67,7 +69,7 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
     [(source, options)] = calls
     assert options.pop("methods") == ["vanilla", "oko"]
     assert (options.pop("seeds"), options.pop("learning_rates")) == (2, [0.1, 0.2])
-    for name in ("retry_failed", "executor", "progress", "choose"):
+    for name in ("retry_failed", "executor", "progress", "choose", "contestants", "time_limit"):
         del options[name]
 
     class FakeData:

@@ -42,7 +42,7 @@ from oddkout.cli.source import (
     TestSizeOption,
     TrainExamplesOption,
 )
-from oddkout.comparing.compare import compare
+from oddkout.comparing.compare import TIME_LIMIT, compare
 from oddkout.comparing.saved import comparison_record
 from oddkout.comparing.tables import comparison_json, comparison_text
 from oddkout.fitting.methods import DEFAULT_METHODS
@@ -55,6 +55,16 @@ def compare_methods(
     methods: Annotated[
         str, typer.Option(help="Comma-separated methods, see oddkout methods; or all.")
     ] = ",".join(DEFAULT_METHODS),
+    contestants: Annotated[
+        str,
+        typer.Option(
+            help="Comma-separated classifiers of others: forest, boosting, svm, mlp, catboost, "
+            "tabpfn or package.module:factory. guess and logistic always take part."
+        ),
+    ] = "",
+    time_limit: Annotated[
+        float, typer.Option(help="Limit in seconds for one fit of such a classifier.")
+    ] = TIME_LIMIT,
     seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 5,
     out: Annotated[Path, typer.Option(help="Folder for the runs and the report.")] = Path("runs"),
     distribution: DistributionOption = None,
@@ -90,6 +100,8 @@ def compare_methods(
         comparison = compare(
             source,
             methods=listed(methods),
+            contestants=listed(contestants),
+            time_limit=time_limit,
             seeds=seeds,
             learning_rates=numbers(learning_rates, option="--learning-rates"),
             choose=listed(choose),

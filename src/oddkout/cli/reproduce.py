@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -148,7 +148,7 @@ def _print_plan(grid: Preset, store: CommittedStore, *, is_json: bool) -> int:
     if is_json:
         plan: dict[str, Any] = {
             "preset": grid.name,
-            "runs": [asdict(config) | {"id": config.id} for config in configs],
+            "runs": [config.to_dict() | {"id": config.id} for config in configs],
             "missing": len(missing),
             "cpu_hours": hours,
         }

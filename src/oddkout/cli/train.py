@@ -200,16 +200,15 @@ def _refuse_with_best(options: dict[str, object]) -> None:
 def _record(classifier: Classifier, out: Path) -> dict[str, object]:
     """The result as JSON."""
     report = {} if classifier.evaluation is None else classifier.evaluation.to_dict()
-    settings = classifier.details["settings"]
     return {
         "model": str(out),
         "method": classifier.method,
-        "learning_rate": settings["learning_rate"],
+        "learning_rate": classifier.details["settings"].get("learning_rate"),
         "temperature": classifier.temperature,
         "strength": classifier.mixture.strength,
         "weights": {view.method: view.weight for view in classifier.mixture.views},
         "members": classifier.members,
-        "updates": classifier.details["stopped"]["updates"],
+        "updates": classifier.details.get("stopped", {}).get("updates"),
         "prior": dict(zip(classifier.classes, classifier.prior, strict=True)),
         "folds": classifier.details["folds"],
     } | report
@@ -219,14 +218,19 @@ def _summary(classifier: Classifier, out: Path) -> str:
     """The result as text."""
     lines = [] if classifier.evaluation is None else [str(classifier.evaluation), ""]
     lines += classifier.details["notes"]
-    rate = classifier.details["settings"]["learning_rate"]
-    count, updates = classifier.members, classifier.details["stopped"]["updates"]
+    count = classifier.members
+    training = ""
+    if "stopped" in classifier.details:
+        training = (
+            f", {count} network{'s' if count > 1 else ''}, "
+            f"{classifier.details['stopped']['updates']} updates, learning rate "
+            f"{classifier.details['settings']['learning_rate']:g}"
+        )
     if len(classifier.mixture.views) > 1:
         shares = [f"{view.method} {view.weight:.2f}" for view in classifier.mixture.views]
         lines.append(f"weights of the methods: {', '.join(shares)}")
     lines.append(
-        f"{classifier.method}, {count} network{'s' if count > 1 else ''}, {updates} updates, "
-        f"learning rate {rate:g}, temperature {classifier.temperature:.3g}, prior adjustment "
-        f"{classifier.mixture.strength:.3g}; {classifier.details['prior']}"
+        f"{classifier.method}{training}, temperature {classifier.temperature:.3g}, prior "
+        f"adjustment {classifier.mixture.strength:.3g}; {classifier.details['prior']}"
     )
     return "\n".join([*lines, f"wrote {out}"])

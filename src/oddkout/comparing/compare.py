@@ -9,6 +9,7 @@ from typing import Any
 from oddkout.checks import Number, at_least
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
+from oddkout.comparing.contestants import checked_contestants, description
 from oddkout.comparing.executors import Executor
 from oddkout.comparing.executors.local import LocalExecutor
 from oddkout.comparing.fingerprint import identified
@@ -30,6 +31,9 @@ from oddkout.fitting.selection import LEARNING_RATES, checked_choices
 _READING = ("target", "test", "test_size", "image_size", "categorical", "distribution",
             "train_examples")  # fmt: skip
 
+# Limit in seconds for contestants that are not ours.
+TIME_LIMIT = 600
+
 # The default subset of the embedded digits.
 _DIGITS_SUBSET = {"distribution": "heavy-tailed", "train_examples": 200}
 
@@ -38,6 +42,8 @@ def compare(
     source: DataSource = "digits",
     *,
     methods: Sequence[str] = DEFAULT_METHODS,
+    contestants: Mapping[str, Any] | Sequence[str] = (),
+    time_limit: Number | None = TIME_LIMIT,
     seeds: int = 5,
     learning_rates: Sequence[Number] = LEARNING_RATES,
     choose: Sequence[str] = (),
@@ -61,7 +67,13 @@ def compare(
     Args:
         source: Anything that ``load_data`` takes; by default 200 examples of the embedded digits
             with a heavy-tailed class distribution. Data in memory are copied to ``out``.
-        methods: Names of the methods, see ``oddkout methods``; ``["all"]`` for every one.
+        methods: Names of our methods, see ``oddkout methods``; ``["all"]`` for every one.
+        contestants: Classifiers of others that take part: names (``"forest"``, ``"boosting"``,
+            ``"svm"``, ``"mlp"``, ``"catboost"``, ``"tabpfn"``, ``"package.module:factory"``), or a
+            mapping from names to objects with ``fit`` and ``predict_proba``. They get the same
+            splits, folds, encoded features and calibration. Guessing the class frequencies and
+            logistic regression always take part.
+        time_limit: Limit in seconds for one fit of such a contestant with its folds; None for none.
         seeds: Number of seeds.
         learning_rates: Learning rates to choose from.
         choose: Further choices, see ``oddkout.fit``; made on the first seed.
@@ -78,7 +90,7 @@ def compare(
     at_least("seeds", seeds, 1)
     if not methods or not learning_rates:
         raise ValueError("a comparison needs at least one method and one learning rate")
-    names = method_names(methods)
+    names, outsiders = method_names(methods), checked_contestants(contestants)
     choices = checked_choices(choose, learning_rates=learning_rates)
     if folds == 0 and (len(choices["learning_rate"]) > 1 or choose):
         raise ValueError(
@@ -88,7 +100,17 @@ def compare(
         )
     store = RunStore(out)
     config = setting(source, folds=folds, members=members, recipe=recipe, out=out, **reading)
-    entries = [replace(config, method=name) for name in names]
+    entries = [
+        replace(
+            config,
+            method=name,
+            contestant="" if estimator is None else description(estimator),
+            estimator=estimator,
+            time_limit=time_limit,
+        )
+        for name, estimator in outsiders.items()
+    ]
+    entries += [replace(config, method=name) for name in names]
     if retry_failed:
         store.forget_failed(
             replace(entry, learning_rate=rate, seed=seed)

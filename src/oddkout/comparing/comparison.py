@@ -8,11 +8,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from oddkout.comparing.config import RunConfig, open_setting
+from oddkout.comparing.contestants import is_outsider, table_order
 from oddkout.comparing.differences import difference_of_runs, mean_of_runs, pooled_difference
 from oddkout.comparing.run import Run
 from oddkout.comparing.statistics import Interval, TrainingVariance
 from oddkout.data import KNOWN
-from oddkout.fitting.methods import METHODS as METHOD_TABLE
 from oddkout.fitting.selection import FIELDS
 from oddkout.metrics.catalogue import METRICS
 
@@ -41,11 +41,11 @@ class Comparison:
 
     @cached_property
     def by_method(self) -> dict[str, list[Run]]:
-        """The runs of each method, ordered by seed; methods in the order of ``METHODS``."""
+        """The runs of each contestant, ordered by seed; in the order of ``table_order``."""
         runs_of: dict[str, list[Run]] = {}
         for run in sorted(self.runs, key=lambda run: run.config.seed):
             runs_of.setdefault(run.config.method, []).append(run)
-        return {name: runs_of[name] for name in (*METHOD_TABLE, *runs_of) if name in runs_of}
+        return {name: runs_of[name] for name in table_order(runs_of)}
 
     @cached_property
     def _means(self) -> dict[tuple[str, str, bool], Interval]:
@@ -114,9 +114,18 @@ class Comparison:
 
         The test part is not used, so the test results of the winner are unbiased.
         """
+        return self._lowest(self.methods)
+
+    @property
+    def best_of_ours(self) -> str | None:
+        """Like ``winner``, among our own methods."""
+        return self._lowest([name for name in self.methods if not is_outsider(name)])
+
+    def _lowest(self, names: Sequence[str]) -> str | None:
+        """The contestant with the lowest mean out-of-fold NLL."""
         means = {
             name: fmean(run.fold_metrics["nll"] for run in self.by_method[name])
-            for name in self.methods
+            for name in names
             if all(run.fold_metrics for run in self.by_method[name])
         }
         return min(means, key=lambda name: means[name], default=None)
@@ -164,12 +173,17 @@ class Comparison:
                 metric,
                 is_tempered=is_tempered,
                 comparisons=max(len(self.methods) * (len(self.methods) - 1) // 2, 1),
-                pooled=self._pooled(metric, is_tempered=is_tempered),
+                pooled=self.pooled(metric, is_tempered=is_tempered),
             )
         return self._lags[key]
 
-    def _pooled(self, metric: str, *, is_tempered: bool) -> TrainingVariance | None:
-        """Training variance of the difference of two methods, averaged over all pairs."""
+    def pooled(self, metric: str, *, is_tempered: bool) -> TrainingVariance | None:
+        """Training variance of the difference of two methods, averaged over all pairs.
+
+        Args:
+            metric: Name of the metric.
+            is_tempered: Whether the out-of-fold calibration is applied.
+        """
         key = (metric, is_tempered)
         if key not in self._variances:
             runs = [self.by_method[name] for name in self.methods]
@@ -213,36 +227,6 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """The result in a few sentences that claim no more than the runs support."""
-        if not self.methods:
-            return "Every method failed; see the reasons."
-        winner = self.winner
-        chosen = "" if winner is None else f" {winner} has the lowest out-of-fold NLL."
-        return f"{self._claim('accuracy')} {self._claim('nll')}{chosen}"
+        from oddkout.comparing.verdict import verdict
 
-    def _claim(self, metric: str) -> str:
-        """The verdict on one metric."""
-        best, tied = self.best(metric, is_tempered=True), self.tied(metric, is_tempered=True)
-        mean = METRICS[metric].written(self.mean(best, metric, is_tempered=True).mean)
-        lead = {
-            "accuracy": f"{best} has the highest mean accuracy, {mean} %",
-            "nll": f"{best} has the best probabilities (NLL {mean})",
-        }[metric]
-        worse = [name for name in self.methods if name not in tied]
-        others = [name for name in tied if name != best]
-        if len(self.methods) == 1:
-            return f"{lead}; no other method took part."
-        if self.seeds < 2:
-            return f"{lead}; one seed cannot show a significant difference."
-        if not others:
-            return f"{lead}: significantly better than every other method ({self.seeds} seeds)."
-        if not worse:
-            return f"{lead}; the difference to every other method is within chance."
-        return (
-            f"{lead}: significantly better than {_listed(worse)} ({self.seeds} seeds); the "
-            f"difference to {_listed(others)} is within chance."
-        )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names joined by commas and "and"."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return verdict(self)

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 from oddkout.checks import Number, at_least
+from oddkout.comparing.contestants import OUTSIDERS, is_outsider
 from oddkout.data import KNOWN
 from oddkout.data.load import TrainingPart
 from oddkout.fitting.folds import FOLDS, Calibration
@@ -46,7 +47,11 @@ class RunConfig(Recipe):
         population: Class frequencies to evaluate for. ``"train"``: those of the training part, to
             which balanced methods are corrected. ``"uniform"``: as in the paper, without
             correction.
-        method: Name of the method.
+        method: Name of the method, or of another contestant.
+        contestant: For a user's classifier, the text that identifies it.
+        estimator: The user's classifier; neither stored nor compared.
+        time_limit: Limit in seconds for contestants that are not ours; neither stored nor
+            compared.
         k: Number of odd classes; by default that of the method.
         head: Whether to train an odd-class head; by default as the method prescribes.
         folds: Number of cross-validation folds; 1 holds out a tenth, 0 is for none.
@@ -67,6 +72,9 @@ class RunConfig(Recipe):
     train_examples: int | None = None
     population: Population = "train"
     method: str = "oko"
+    contestant: str = ""
+    estimator: Any = field(default=None, compare=False, repr=False)
+    time_limit: Number | None = field(default=None, compare=False, repr=False)
     k: int | None = None
     head: bool | None = None
     folds: int = FOLDS
@@ -85,7 +93,9 @@ class RunConfig(Recipe):
 
         Data with a fingerprint are identified by their content, not by their path.
         """
-        values = {name: _written(value) for name, value in asdict(self).items()}
+        values = {name: _written(value) for name, value in self.to_dict().items()}
+        if not self.contestant:
+            del values["contestant"]
         if self.fingerprint:
             del values["data"], values["test"]
         text = json.dumps(values | {"format": FORMAT}, sort_keys=True)
@@ -93,8 +103,18 @@ class RunConfig(Recipe):
 
     @property
     def spec(self) -> Method:
-        """The method with the ``k`` and ``head`` of this run."""
+        """The method with the ``k`` and ``head`` of this run.
+
+        A contestant that is not ours is described as a method that does nothing for balance.
+        """
+        if self.is_outsider and (self.contestant or self.method in OUTSIDERS or ":" in self.method):
+            return Method(name=self.method)
         return chosen_method(self.method, k=self.k, head=self.head)
+
+    @property
+    def is_outsider(self) -> bool:
+        """Whether the contestant is not one of our methods."""
+        return is_outsider(self.method)
 
     @property
     def recipe(self) -> Recipe:
@@ -117,12 +137,16 @@ class RunConfig(Recipe):
     @property
     def training(self) -> "RunConfig":
         """The config of the training alone: runs that share it are trained once."""
-        return replace(self, method=_trains_like(self.method))
+        return self if self.is_outsider else replace(self, method=_trains_like(self.method))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields that determine the run, as plain values."""
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "RunConfig":
-        """Read the result of ``asdict``; unknown fields raise."""
-        if unknown := sorted(values.keys() - {part.name for part in fields(cls)}):
+        """Read the result of ``to_dict``; unknown fields raise."""
+        if unknown := sorted(values.keys() - {part.name for part in fields(cls) if part.compare}):
             raise ValueError(f"unknown fields {unknown}; the run was written by another version")
         return cls(
             **(_BEFORE_MEMBERS if "members" not in values else {})
@@ -142,7 +166,7 @@ def open_setting(config: RunConfig, *, chosen: Sequence[str] = ("learning_rate",
         chosen: Fields of the recipe that were chosen for each method.
     """
     defaults = {name: getattr(RunConfig, name) for name in chosen}
-    return replace(config, method=RunConfig.method, seed=RunConfig.seed, **defaults)
+    return replace(config, method=RunConfig.method, contestant="", seed=RunConfig.seed, **defaults)
 
 
 def _written(value: Any) -> Any:

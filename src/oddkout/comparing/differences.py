@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Shaped
@@ -45,7 +46,12 @@ def mean_of_runs(runs: Sequence[Run], metric: str, *, is_tempered: bool) -> Inte
             return t_interval(values)
         estimate = approximate_estimate(values, errors, units, overlap=overlap)
     limits = METRICS[metric]
-    return estimate.interval(lowest=limits.lowest, highest=limits.highest)
+    if metric in _LOSSES:
+        return estimate.interval(lowest=limits.lowest, highest=limits.highest)
+    plain = estimate.interval()
+    return replace(
+        plain, low=max(plain.low, float(limits.lowest)), high=min(plain.high, float(limits.highest))
+    )
 
 
 def difference_of_runs(

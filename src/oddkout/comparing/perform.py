@@ -12,12 +12,13 @@ import torch
 from torch import Tensor
 
 from oddkout.comparing.config import RunConfig
+from oddkout.comparing.outsiders import fit_outsider, time_limit
 from oddkout.comparing.run import Run, failed_runs
 from oddkout.data import Data
 from oddkout.data.load import load_everything, training_subset
 from oddkout.evaluation import evaluate
 from oddkout.fitting.fit import BINS
-from oddkout.fitting.folds import UNSCORED
+from oddkout.fitting.folds import UNSCORED, FoldScores
 from oddkout.fitting.preparation import Prepared, prepared
 from oddkout.fitting.recipe import suited_to
 from oddkout.fitting.stack import Stack, fit_stack
@@ -40,31 +41,40 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
     began_cpu = time.process_time()
     try:
         data = prepared(data_for(configs[0]))
-        fitted = fit_stack(
-            data,
-            method=configs[0].spec,
-            recipe=configs[0].recipe,
-            choices={},
-            folds=configs[0].folds,
-            members=configs[0].members,
-            calibration=configs[0].calibrate,
-            population=configs[0].population,
-            seed=configs[0].seed,
-            processes=1,
+        runs = (
+            [_outsider_run(config, data) for config in configs]
+            if configs[0].is_outsider
+            else _network_runs(configs, data)
         )
-        test_logits = predict_logits(fitted.model, data.x_test)
-        runs = [
-            _evaluated(config, data, fitted.with_method(config.spec), test_logits)
-            for config in configs
-        ]
         for run in runs:
             run.seconds["cpu"] = time.process_time() - began_cpu
         return runs
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError) as error:  # a time limit, too
         return failed_runs(configs, str(error) or type(error).__name__)
     except Exception as error:  # a bug, or out of memory: keep the traceback
         summary = f"{type(error).__name__}: {error}"
         return failed_runs(configs, f"{summary}\n{traceback.format_exc()}")
+
+
+def _network_runs(configs: Sequence[RunConfig], data: Prepared) -> list[Run]:
+    """The runs of methods that share their training."""
+    first = configs[0]
+    fitted = fit_stack(
+        data,
+        method=first.spec,
+        recipe=first.recipe,
+        choices={},
+        folds=first.folds,
+        members=first.members,
+        calibration=first.calibrate,
+        population=first.population,
+        seed=first.seed,
+        processes=1,
+    )
+    test_logits = predict_logits(fitted.model, data.x_test)
+    return [
+        _evaluated(config, data, fitted.with_method(config.spec), test_logits) for config in configs
+    ]
 
 
 def check(config: RunConfig) -> None:
@@ -109,40 +119,93 @@ def _loaded(source: str, fingerprint: str, reading: tuple[tuple[str, Any], ...])
 
 
 def _evaluated(config: RunConfig, data: Prepared, fitted: Stack, test_logits: Tensor) -> Run:
-    """Evaluate a fitted network on the test part and return the run."""
-    began = time.perf_counter()
-    as_trained, calibrated = (
-        mixture.combined(test_logits) for mixture in (fitted.as_trained, fitted.calibrated)
+    """The run of a method: its networks, evaluated on the test part."""
+    calibrated = fitted.calibrated
+    return _measured_run(
+        config,
+        data,
+        as_trained=fitted.as_trained.combined(test_logits),
+        calibrated=calibrated.combined(test_logits),
+        scores=fitted.scores,
+        seconds=fitted.seconds,
+        prior=list(calibrated.stated),
+        temperature=float(calibrated.temperature),
+        strength=float(calibrated.strength),
+        updates=max(view.updates for view in fitted.views),
+        members=fitted.members,
+        weights=dict(zip((view.method.name for view in fitted.views), fitted.weights, strict=True)),
+        log=fitted.views[0].log,
+        notes=list(fitted.notes),
     )
+
+
+def _outsider_run(config: RunConfig, data: Prepared) -> Run:
+    """The run of a contestant that is not ours."""
+    with time_limit(config.time_limit):
+        fitted = fit_outsider(
+            data,
+            name=config.method,
+            estimator=config.estimator,
+            folds=config.folds,
+            calibration=config.calibrate,
+            population=config.population,
+            seed=config.seed,
+        )
+    return _measured_run(
+        config,
+        data,
+        as_trained=fitted.ledger.logits(fitted.test_logits.double()),
+        calibrated=fitted.calibrated.logits(fitted.test_logits.double()),
+        scores=fitted.scores,
+        seconds=fitted.seconds,
+        prior=list(fitted.calibrated.stated),
+        temperature=float(fitted.calibrated.temperature),
+        strength=float(fitted.calibrated.strength),
+        notes=list(fitted.notes),
+    )
+
+
+def _measured_run(
+    config: RunConfig,
+    data: Prepared,
+    *,
+    as_trained: Tensor,
+    calibrated: Tensor,
+    scores: FoldScores | None,
+    seconds: dict[str, float],
+    **details: Any,
+) -> Run:
+    """Evaluate logits of the test part and return the run.
+
+    Args:
+        as_trained: Logits without what was fitted out of fold.
+        calibrated: Logits with it.
+        scores: Out-of-fold predictions.
+        seconds: Duration of fitting.
+        **details: Further fields of the run.
+    """
+    began = time.perf_counter()
     metrics = _measured(as_trained, data.y_test)
     is_same = torch.equal(calibrated, as_trained)  # usually without folds
-    scores = fitted.scores
     run = Run(
         config=config,
         classes=data.classes,
         train_counts=data.y.bincount(minlength=len(data.classes)).tolist(),
-        prior=list(fitted.calibrated.stated),
-        temperature=float(fitted.calibrated.temperature),
-        strength=float(fitted.calibrated.strength),
-        updates=max(view.updates for view in fitted.views),
-        members=fitted.members,
-        weights=dict(zip((view.method.name for view in fitted.views), fitted.weights, strict=True)),
         fold_metrics={} if scores is None else scores.metrics,
         as_trained=metrics,
         tempered=metrics if is_same else _measured(calibrated, data.y_test),
-        log=fitted.views[0].log,
-        seconds=fitted.seconds | {"evaluate": time.perf_counter() - began},
-        notes=list(fitted.notes),
         versions=versions(),
         logits=as_trained.numpy().astype(np.float32),
         calibrated_logits=calibrated.numpy().astype(np.float32),
         labels=data.y_test.numpy(),
         test_rows=data.test_rows,
+        **details,
     )
     if scores is not None:
         is_scored = scores.fold_of != UNSCORED
         run.fold_logits = scores.logits[is_scored].numpy().astype(np.float32)
         run.fold_labels = data.y[is_scored].numpy()
+    run.seconds = seconds | {"evaluate": time.perf_counter() - began}
     return run
 
 

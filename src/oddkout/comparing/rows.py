@@ -54,8 +54,13 @@ class Row:
 
     method: str
     cells: Sequence[Cell]
-    learning_rate: float
+    learning_rate: float | None
     temperature: float
+
+    @property
+    def rate(self) -> str:
+        """The learning rate as text; a contestant that is not ours has none."""
+        return "-" if self.learning_rate is None else f"{self.learning_rate:g}"
 
 
 def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
@@ -93,7 +98,9 @@ def table_rows(comparison: Comparison, *, is_tempered: bool) -> list[Row]:
             Row(
                 method=method,
                 cells=cells,
-                learning_rate=float(runs[0].config.learning_rate),
+                learning_rate=None
+                if runs[0].config.is_outsider
+                else float(runs[0].config.learning_rate),
                 temperature=fmean(run.temperature for run in runs),
             )
         )

@@ -1,7 +1,7 @@
 """The outcome of a run: metrics and predictions, or the reason of its failure."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from jaxtyping import Float, Int
@@ -114,7 +114,7 @@ class Run:
             part.name: getattr(self, part.name) for part in fields(self) if part.name not in ARRAYS
         }
         kept[_FOLDS_KEY] = kept.pop("fold_metrics")
-        kept |= {"config": asdict(self.config), "classes": list(self.classes)}
+        kept |= {"config": self.config.to_dict(), "classes": list(self.classes)}
         return {"format": FORMAT, "id": self.config.id} | kept
 
     @classmethod

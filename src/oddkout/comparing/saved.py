@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
     return {
         "format": _FORMAT,
         "title": comparison.title,
-        "setting": asdict(comparison.setting),
+        "setting": comparison.setting.to_dict(),
         "prior": comparison.prior_sentence,
         "seeds": sorted({run.config.seed for run in comparison.runs}),
         "choices": {

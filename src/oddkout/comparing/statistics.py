@@ -77,7 +77,9 @@ class Estimate:
         if lowest == 0 and highest == math.inf and self.mean > 0:
             factor = math.exp(half / self.mean)
             return Interval(self.mean, self.mean / factor, self.mean * factor)
-        return Interval(self.mean, max(self.mean - half, lowest), min(self.mean + half, highest))
+        return Interval(
+            self.mean, max(self.mean - half, float(lowest)), min(self.mean + half, float(highest))
+        )
 
     def _share(self, quantile: float) -> Interval:
         """Wilson's interval."""

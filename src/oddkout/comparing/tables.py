@@ -55,7 +55,7 @@ def comparison_text(comparison: Comparison) -> str:
         for row in table_rows(comparison, is_tempered=is_tempered):
             cells = "".join(f"{cell.text + (cell.mark or ' '):>23}" for cell in row.cells)
             temperature = f"{row.temperature:.2f}" if is_tempered else ""
-            lines.append(f"{row.method:<12}{cells}{row.learning_rate:>8}{temperature:>7}")
+            lines.append(f"{row.method:<12}{cells}{row.rate:>8}{temperature:>7}")
         lines.append("")
     lines += [
         f"{name:<12}failed: {reason.splitlines()[0]}" for name, reason in comparison.failed.items()
@@ -84,7 +84,7 @@ def comparison_markdown(comparison: Comparison, *, title: str) -> str:
                 else cell.text
                 for cell in row.cells
             ]  # fmt: skip
-            last = [f"{row.learning_rate:g}"]
+            last = [row.rate]
             last += [f"{row.temperature:.2f}"] if is_tempered else []
             lines.append(f"| {' | '.join([row.method, *cells, *last])} |")
         lines.append("")
@@ -120,7 +120,7 @@ def comparison_latex(comparison: Comparison, *, title: str) -> str:
         for row in table_rows(comparison, is_tempered=is_tempered):
             cells = [_latex_cell(cell) for cell in row.cells]
             temperature = [f"{row.temperature:.2f}"] if is_tempered else []
-            parts = [_latex(row.method), *cells, f"{row.learning_rate:g}", *temperature]
+            parts = [_latex(row.method), *cells, row.rate, *temperature]
             lines.append(rf"{' & '.join(parts)} \\")
         for name, reason in comparison.failed.items():
             text = _latex(f"failed: {reason.splitlines()[0]}")
@@ -140,7 +140,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         runs = comparison.by_method[method]
         row: dict[str, Any] = {
             "method": method,
-            "learning_rate": runs[0].config.learning_rate,
+            "learning_rate": None if runs[0].config.is_outsider else runs[0].config.learning_rate,
             "temperatures": [run.temperature for run in runs],
         }
         for kind, table in tables.items():

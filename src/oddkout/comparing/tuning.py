@@ -46,7 +46,9 @@ def perform_tuned(
     tuned: dict[RunConfig, Run] = {}
     for name, values in choices.items():
         candidates = {
-            config: alternatives(best[config], name, values, method=config.spec, start=start)
+            config: [start]
+            if config.is_outsider  # which chooses by itself
+            else alternatives(best[config], name, values, method=config.spec, start=start)
             for config, start in first.items()
         }
         wanted = [one for listed in candidates.values() for one in listed if one not in tuned]

@@ -4,13 +4,18 @@ from dataclasses import fields
 from pathlib import Path
 
 from oddkout.comparing.config import RunConfig
+from oddkout.comparing.contestants import OUTSIDERS, is_outsider
 from oddkout.comparing.fingerprint import fingerprint
+from oddkout.comparing.outsiders import fit_outsider
 from oddkout.comparing.saved import load_comparison
-from oddkout.data import KNOWN, load_data
+from oddkout.data import KNOWN, Data, load_data
 from oddkout.fitting.classifier import Classifier
-from oddkout.fitting.fit import fit_data
+from oddkout.fitting.fit import described, evaluated, fit_data, prior_sentence
+from oddkout.fitting.preparation import prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import Progress
+from oddkout.mixture import Mixture, View
+from oddkout.models.foreign import FOREIGN
 
 
 def fit_winner(
@@ -49,6 +54,8 @@ def fit_winner(
         train_examples=config.train_examples,
         **config.reading | {"seed": seed},
     )
+    if config.is_outsider:
+        return _fitted_outsider(data, config, seed=seed)
     return fit_data(
         data,
         population=config.population,
@@ -89,7 +96,45 @@ def winning_config(folder: str | Path, *, source: str | Path) -> RunConfig:
     if winner is None:
         reason = "it has no folds" if comparison.methods else "every method failed"
         raise ValueError(f"the comparison in {folder} has no winner: {reason}; compare again")
+    if is_outsider(winner) and winner not in OUTSIDERS:
+        raise ValueError(
+            f"{winner} won the comparison in {folder}, but it is your own classifier, and no file "
+            f"may name code to run; fit it yourself, or train the best of ours: --method "
+            f"{comparison.best_of_ours}"
+        )
     return comparison.by_method[winner][0].config
+
+
+def _fitted_outsider(data: Data, config: RunConfig, *, seed: int) -> Classifier:
+    """Fit and evaluate a classifier of another library, as it was compared."""
+    ready = prepared(data)
+    fitted = fit_outsider(
+        ready,
+        name=config.method,
+        estimator=None,
+        folds=config.folds,
+        calibration=config.calibrate,
+        population=config.population,
+        seed=seed,
+    )
+    view = View(method=config.method, network=FOREIGN, ledger=fitted.calibrated)
+    classifier = Classifier(
+        model=fitted.model,
+        shape=tuple(ready.x.shape[1:]),
+        classes=data.classes,
+        method=config.method,
+        mixture=Mixture(views=(view,)),
+        standardisation=ready.standardisation,
+        encoder=data.encoder,
+    )
+    classifier.evaluation = evaluated(classifier, data)
+    classifier.details = described(classifier, data, ready) | {
+        "folds": None if fitted.scores is None else fitted.scores.metrics,
+        "prior": prior_sentence(fitted.calibrated.stated, config.population),
+        "settings": {"folds": config.folds, "population": config.population, "seed": seed},
+        "notes": list(fitted.notes),
+    }
+    return classifier
 
 
 def _existing(source: str | Path) -> Path:

@@ -13,6 +13,7 @@ from oddkout.exports.onnx_file import OPSET, onnx_probabilities, write_onnx
 from oddkout.exports.program_file import program_probabilities, write_program
 from oddkout.exports.verification import largest_difference
 from oddkout.fitting.classifier import Classifier
+from oddkout.models.foreign import ForeignModel
 from oddkout.version import __version__
 
 Format = Literal["onnx", "torch"]
@@ -98,6 +99,11 @@ def export(
         )
     if not isinstance(classifier, Classifier):
         classifier = Classifier.load(classifier)
+    if isinstance(classifier.model, ForeignModel):
+        raise ValueError(
+            f"{classifier.method} is a classifier of another library, which cannot be exported "
+            "here; use a converter for it, such as skl2onnx, or train one of our methods"
+        )
     graph = ProbabilityGraph(classifier, prior=prior)
     facts = _facts(classifier, graph, format)
     program = traced(graph, network=classifier.network)

@@ -24,6 +24,7 @@ from oddkout.mixture import Mixture, View
 from oddkout.models import NAMES, build_model
 from oddkout.models.cosine import SUFFIX, with_cosine_layer
 from oddkout.models.ensemble import combined
+from oddkout.models.foreign import FILE, FOREIGN, ForeignModel, load_foreign, save_foreign
 
 _WEIGHTS = "model.safetensors"
 
@@ -160,6 +161,9 @@ class Classifier:
         text = json.dumps(self.card, indent=2, allow_nan=False)
         folder.mkdir(parents=True, exist_ok=True)
         weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
+        if isinstance(self.model, ForeignModel):
+            save_foreign(self.model, folder / f".{FILE}")
+            (folder / f".{FILE}").replace(folder / FILE)
         save_file(weights, folder / f"{_WEIGHTS}.tmp")
         (folder / f"{CARD}.tmp").write_text(text)
         (folder / f"{_WEIGHTS}.tmp").replace(folder / _WEIGHTS)
@@ -181,16 +185,21 @@ class Classifier:
         card = read_card(folder)
         shape, classes = tuple(card["shape"]), tuple(card["classes"])
         views = [read_view(view, card) for view in card["views"]]
+        is_foreign = [view.network for view in views] == [FOREIGN]
         for view in views:
-            if model is None and view.network.removesuffix(SUFFIX) not in NAMES:
+            if not is_foreign and model is None and view.network.removesuffix(SUFFIX) not in NAMES:
                 raise ValueError(
                     f"{folder} was trained with a custom network, {view.network!r}; call "
                     "Classifier.load with model=, a function that builds it"
                 )
-        network = combined(
-            _built(view, model, shape=shape, classes=len(classes))
-            for view in views
-            for _ in range(view.members)
+        network: nn.Module = (
+            load_foreign(folder / FILE, classes=len(classes))
+            if is_foreign
+            else combined(
+                _built(view, model, shape=shape, classes=len(classes))
+                for view in views
+                for _ in range(view.members)
+            )
         )
         _load_weights(folder / _WEIGHTS, network)
         encoder = card["encoder"]

@@ -222,10 +222,9 @@ def evaluated(classifier: Classifier, data: Data) -> Evaluation | None:
     )
 
 
-def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Stack) -> dict[str, Any]:
-    """The part of the card that is not needed to predict."""
+def described(classifier: Classifier, data: Data, ready: Prepared) -> dict[str, Any]:
+    """What the card says of the data, the test and the software of any classifier."""
     evaluation = classifier.evaluation
-    views = [_training_of(view) for view in fitted.views]
     return {
         "data": {
             "name": data.name,
@@ -234,14 +233,21 @@ def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Stack)
             "class_sizes": data.class_sizes,
             "dtype": str(np.asarray(data.x_train[:1]).dtype),
         },
+        "test": None if evaluation is None else evaluation.to_dict(),
+        "versions": versions(),
+    }
+
+
+def _details(classifier: Classifier, data: Data, ready: Prepared, fitted: Stack) -> dict[str, Any]:
+    """The part of the card that is not needed to predict."""
+    views = [_training_of(view) for view in fitted.views]
+    return described(classifier, data, ready) | {
         "folds": None if fitted.scores is None else fitted.scores.metrics,
         **views[0],
         "views": views,
         "inference": {"networks": fitted.members, "parameters": _parameters(fitted)},
-        "test": None if evaluation is None else evaluation.to_dict(),
         "notes": list(fitted.notes),
         "log": fitted.views[0].log,
-        "versions": versions(),
     }
 
 

@@ -26,6 +26,7 @@ from oddkout.fitting.stages import (
 )
 from oddkout.heads import OddHeadModel, with_odd_head, without_odd_head
 from oddkout.models import initialise
+from oddkout.models.foreign import ForeignModel
 from oddkout.randomness import keyed_generator, keyed_globals
 
 # Called with each new row of the log.
@@ -212,8 +213,14 @@ def predict_logits(
     """
     device = next(model.parameters()).device
     model.eval()
-    if x.ndim == 2 and all(
-        type(part).__module__.startswith(("torch.nn", "oddkout.models")) for part in model.modules()
+    is_ours = not isinstance(model, ForeignModel)
+    if (
+        is_ours
+        and x.ndim == 2
+        and all(
+            type(part).__module__.startswith(("torch.nn", "oddkout.models"))
+            for part in model.modules()
+        )
     ):
         model, x = copy.deepcopy(model).double(), x.double()
     with torch.inference_mode():

@@ -5,6 +5,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from oddkout.checks import Number
 from oddkout.comparing.comparison import COMPARED
 from oddkout.comparing.statistics import Interval
 from oddkout.metrics.catalogue import METRICS
@@ -47,7 +48,7 @@ def report_html(page: Page) -> str:
 
 
 def _bar(
-    interval: Interval, span: tuple[float, float], null: float | None = None
+    interval: Interval, span: tuple[Number, Number], null: float | None = None
 ) -> dict[str, Any]:
     """Positions of the interval, its mean, 0 and the null level in a bar, in percent."""
     low, high = span

@@ -7,6 +7,7 @@ from typing import Any
 
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
+from oddkout.comparing.contestants import ALWAYS, is_outsider
 from oddkout.fitting.recipe import Recipe, suited_to
 
 # The fields of a config that are options of ``oddkout compare``.
@@ -36,11 +37,18 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
         if name == "distribution" or getattr(config, name) != getattr(RunConfig, name)
     }
     options: dict[str, Any] = {
-        "methods": list(comparison.by_method),
+        "methods": [name for name in comparison.by_method if not is_outsider(name)],
         "seeds": comparison.seeds,
         "learning_rates": comparison.learning_rates,
         "folds": config.folds,
     }
+    outsiders = [
+        name
+        for name, runs in comparison.by_method.items()
+        if is_outsider(name) and name not in ALWAYS and not runs[0].config.contestant
+    ]
+    if outsiders:
+        options["contestants"] = outsiders
     if chosen := [name for name in comparison.choices if name != "learning_rate"]:
         options["choose"] = chosen
     if config.members != RunConfig.members:

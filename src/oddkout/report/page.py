@@ -2,21 +2,22 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from oddkout.checks import Number
 from oddkout.comparing.comparison import COMPARED, Comparison
 from oddkout.comparing.config import RunConfig
+from oddkout.comparing.contestants import table_order
 from oddkout.comparing.fingerprint import identified
 from oddkout.comparing.perform import data_for
 from oddkout.comparing.rows import KINDS, Row, table_rows
 from oddkout.comparing.run import Run
 from oddkout.diagnosis import Diagnosis, doctor
-from oddkout.fitting.methods import METHODS
 from oddkout.report.headline import headline
 from oddkout.report.pictures import Picture, pictures
 from oddkout.report.pooling import rare_classes
@@ -112,7 +113,7 @@ class Page:
     def all_runs(self) -> list[Run]:
         """All runs, including tuning runs, sorted by method, seed and learning rate."""
         runs = {run.config: run for run in (*self.comparison.tuning, *self.comparison.runs)}
-        order = list(METHODS)
+        order = table_order({run.config.method for run in runs.values()})
         return sorted(
             runs.values(),
             key=lambda run: (
@@ -155,7 +156,7 @@ class Page:
 
     @cached_property
     def _values(self) -> dict[str, list[Any]]:
-        configs = [asdict(run.config) for run in self.all_runs]
+        configs = [run.config.to_dict() for run in self.all_runs]
         return {name: [config[name] for config in configs] for name in configs[0]}
 
 
@@ -194,7 +195,7 @@ def _answer(
     }
 
 
-def _span(values: Sequence[float]) -> tuple[float, float]:
+def _span(values: Sequence[Number]) -> tuple[Number, Number]:
     """The range of the values, ignoring NaN."""
     known = [value for value in values if value == value]
     return min(known), max(known)

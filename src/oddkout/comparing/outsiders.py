@@ -1,0 +1,140 @@
+"""Fit a contestant that is not ours: the same folds, the same calibration out of fold."""
+
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float, Shaped
+from numpy import ndarray
+from torch import Tensor
+
+from oddkout.checks import Number
+from oddkout.comparing.contestants import made
+from oddkout.fitting.folds import Calibration, FoldScores, assigned_folds, scored_folds
+from oddkout.fitting.pipeline import Population
+from oddkout.fitting.preparation import Prepared
+from oddkout.models.foreign import ForeignModel, log_probabilities
+from oddkout.prior import PriorLedger, class_frequencies, uniform
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedOutsider:
+    """A fitted classifier of another library.
+
+    Attributes:
+        model: The classifier, fitted to the whole training part.
+        ledger: Class frequencies of its log-probabilities.
+        calibrated: The ledger with what was fitted out of fold.
+        scores: Calibration and out-of-fold predictions; None without folds.
+        test_logits: Log-probabilities of the test part.
+        notes: What a user should know, one sentence each.
+        seconds: Duration of the folds and of the final fit.
+    """
+
+    model: ForeignModel
+    ledger: PriorLedger
+    calibrated: PriorLedger
+    scores: FoldScores | None
+    test_logits: Float[Tensor, "test classes"]
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+
+
+def fit_outsider(
+    data: Prepared,
+    *,
+    name: str,
+    estimator: Any,
+    folds: int,
+    calibration: Calibration,
+    population: Population,
+    seed: int,
+) -> FittedOutsider:
+    """Fit a classifier without each fold, calibrate it, and fit it to everything.
+
+    Args:
+        data: The data; features are encoded and standardised as for our methods.
+        name: Name of the contestant.
+        estimator: The user's classifier; None if it is made by its name.
+        folds: Number of folds; 0 for none, then nothing is calibrated.
+        calibration: What to fit out of fold.
+        population: Class frequencies to evaluate for.
+        seed: Seed of folds and classifier.
+    """
+    classes = len(data.classes)
+    x, x_test = (part.flatten(1).double().numpy() for part in (data.x, data.x_test))
+    y = data.y.numpy()
+    prior = tuple(class_frequencies(data.y, classes=classes).tolist())
+    ledger = PriorLedger(assumed=prior, stated=prior, train=prior)
+    stated = prior if population == "train" else uniform(classes)
+    target = PriorLedger(assumed=prior, stated=stated, train=prior)
+    began = time.perf_counter()
+    scores = None
+    fold_of = assigned_folds(data.y, folds=folds, seed=seed) if folds else None
+    if fold_of is not None:
+        logits = torch.zeros(len(y), classes)
+        for fold in range(int(fold_of.max()) + 1):
+            is_held = (fold_of == fold).numpy()
+            part = _fitted(made(name, estimator, seed=seed), x[~is_held], y[~is_held])
+            logits[is_held] = log_probabilities(part, x[is_held], classes=classes).float()
+        scores = scored_folds(
+            logits,
+            data.y,
+            fold_of,
+            ledger=target,
+            calibration=calibration,
+            is_balanced=population == "uniform",
+        )
+    seconds = {"folds": time.perf_counter() - began}
+    began = time.perf_counter()
+    fitted = _fitted(made(name, estimator, seed=seed), x, y)
+    seconds["train"] = time.perf_counter() - began
+    return FittedOutsider(
+        model=ForeignModel(fitted, classes=classes),
+        ledger=ledger,
+        calibrated=target if scores is None else scores.ledger,
+        scores=scores,
+        test_logits=log_probabilities(fitted, x_test, classes=classes).float(),
+        notes=data.notes,
+        seconds=seconds,
+    )
+
+
+def _fitted(estimator: Any, x: Shaped[ndarray, "..."], y: Shaped[ndarray, " _"]) -> Any:
+    """The classifier, fitted; warnings of other libraries are for their own users."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator.fit(x, y)
+    return estimator
+
+
+@contextmanager
+def time_limit(seconds: Number | None) -> Iterator[None]:
+    """Raise if the block takes longer; code outside Python is stopped by the executor.
+
+    Args:
+        seconds: The limit; None for none.
+    """
+    is_possible = hasattr(signal, "SIGALRM") and (
+        threading.current_thread() is threading.main_thread()
+    )
+    if seconds is None or not is_possible:
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise TimeoutError(f"it took longer than the limit of {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,154 @@
+"""The verdict of a comparison: a few sentences that claim no more than the runs support."""
+
+import math
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from oddkout.comparing.differences import difference_of_runs
+from oddkout.comparing.statistics import Interval
+from oddkout.metrics.catalogue import METRICS
+
+if TYPE_CHECKING:
+    from oddkout.comparing.comparison import Comparison
+
+# What is always compared with: guessing the class frequencies, and the simplest real classifier.
+GUESS, SIMPLE = "guess", "logistic"
+
+
+def verdict(comparison: "Comparison") -> str:
+    """The result of a comparison in a few sentences."""
+    if not comparison.methods:
+        return "Every method failed; see the reasons."
+    winner = comparison.winner
+    chosen = "" if winner is None else f"{winner} has the lowest out-of-fold NLL."
+    if GUESS in comparison.methods and not better_than(comparison, GUESS):
+        return " ".join(filter(None, [_nothing_beats_guessing(comparison), chosen]))
+    sentences = [_claim(comparison, "accuracy"), _claim(comparison, "nll")]
+    sentences += [_simple(comparison), chosen, _cheaper(comparison)]
+    return " ".join(filter(None, sentences))
+
+
+def better_than(comparison: "Comparison", reference: str) -> list[str]:
+    """The contestants whose NLL is significantly lower than that of another one.
+
+    The comparisons with the reference hold at once with 95 % probability.
+
+    Args:
+        reference: Name of the contestant to beat.
+    """
+    others = [name for name in comparison.methods if name != reference]
+    return [name for name in others if _gain(comparison, name, reference, len(others)).high < 0]
+
+
+def _gain(comparison: "Comparison", name: str, reference: str, comparisons: int) -> Interval:
+    """NLL of a contestant minus that of the reference."""
+    return difference_of_runs(
+        comparison.by_method[name],
+        comparison.by_method[reference],
+        "nll",
+        is_tempered=True,
+        comparisons=comparisons,
+        pooled=comparison.pooled("nll", is_tempered=True),
+    )
+
+
+def _nothing_beats_guessing(comparison: "Comparison") -> str:
+    """No contestant is better than the class frequencies."""
+    nll = METRICS["nll"].written(comparison.mean(GUESS, "nll", is_tempered=True).mean)
+    examples = _test_examples(comparison)
+    others = [name for name in comparison.methods if name != GUESS]
+    text = (
+        "Nothing beats guessing: no contestant predicts better than the class frequencies "
+        f"(NLL {nll})"
+    )
+    if not others or examples is None:
+        return f"{text}."
+    gaps = [_gain(comparison, name, GUESS, len(others)) for name in others]
+    seen = min((gap.mean - gap.low for gap in gaps if gap.low == gap.low), default=math.nan)
+    if math.isnan(seen):
+        return f"{text}."
+    return (
+        f"{text}. With {examples} test examples, an NLL lower by less than about {seen:.2g} cannot "
+        "be told from chance."
+    )
+
+
+def _claim(comparison: "Comparison", metric: str) -> str:
+    """The verdict on one metric."""
+    best = comparison.best(metric, is_tempered=True)
+    tied = comparison.tied(metric, is_tempered=True)
+    mean = METRICS[metric].written(comparison.mean(best, metric, is_tempered=True).mean)
+    lead = {
+        "accuracy": f"{best} has the highest mean accuracy, {mean} %",
+        "nll": f"{best} has the best probabilities (NLL {mean})",
+    }[metric]
+    worse = [name for name in comparison.methods if name not in tied]
+    others = [name for name in tied if name != best]
+    if len(comparison.methods) == 1:
+        return f"{lead}; no other method took part."
+    if comparison.seeds < 2:
+        return f"{lead}; one seed cannot show a significant difference."
+    if not others:
+        return f"{lead}: significantly better than every other method ({comparison.seeds} seeds)."
+    if not worse:
+        return f"{lead}; the difference to every other method is within chance."
+    return (
+        f"{lead}: significantly better than {listed(worse)} ({comparison.seeds} seeds); the "
+        f"difference to {listed(others)} is within chance."
+    )
+
+
+def _simple(comparison: "Comparison") -> str:
+    """How the best probabilities compare with logistic regression."""
+    best = comparison.best("nll", is_tempered=True)
+    if SIMPLE not in comparison.methods or len(comparison.methods) < 3:
+        return ""
+    if not better_than(comparison, SIMPLE):
+        return "Nothing beats logistic regression significantly in NLL."
+    gap = comparison.mean(SIMPLE, "nll", is_tempered=True).mean
+    gap -= comparison.mean(best, "nll", is_tempered=True).mean
+    return f"Against logistic regression, the best has {effect(gap)}."
+
+
+def _cheaper(comparison: "Comparison") -> str:
+    """Which of the two best to take if they cannot be told apart."""
+    tied = comparison.tied("nll", is_tempered=True)
+    if comparison.seeds < 2 or len(tied) < 2:
+        return ""
+    ranked = sorted(tied, key=lambda name: comparison.mean(name, "nll", is_tempered=True).mean)[:2]
+    seconds = {name: _seconds(comparison, name) for name in ranked}
+    if not all(seconds.values()):
+        return ""
+    cheap = min(ranked, key=lambda name: seconds[name])
+    return (
+        f"{ranked[0]} and {ranked[1]} cannot be told apart by their NLL; {cheap} is the cheaper to "
+        "train."
+    )
+
+
+def effect(gap: float) -> str:
+    """A difference in NLL in words.
+
+    Example:
+        >>> effect(0.04)
+        '0.040 lower NLL: about 4 % more probability on the true class'
+    """
+    percent = 100 * math.expm1(gap)
+    return f"{gap:.3f} lower NLL: about {percent:.0f} % more probability on the true class"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names joined by commas and "and"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _seconds(comparison: "Comparison", name: str) -> float:
+    """Mean CPU time of the runs of a contestant; 0 if it is not known."""
+    return fmean(run.seconds.get("cpu", 0.0) for run in comparison.by_method[name])
+
+
+def _test_examples(comparison: "Comparison") -> int | None:
+    """Number of test examples of one seed."""
+    labels = next(iter(comparison.runs)).labels
+    return None if labels is None else len(labels)

@@ -1,0 +1,42 @@
+"""Classifiers of others that misbehave, for tests of comparisons."""
+
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Constant(ClassifierMixin, BaseEstimator):
+    """Predicts the same row for every example."""
+
+    def __init__(self, row=None, seconds=0.0, error=""):
+        self.row = row
+        self.seconds = seconds
+        self.error = error
+
+    def fit(self, x, y):
+        if self.error:
+            raise RuntimeError(self.error)
+        time.sleep(self.seconds)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, x):
+        row = np.full(len(self.classes_), 1 / len(self.classes_)) if self.row is None else self.row
+        return np.tile(row, (len(x), 1))
+
+
+class Plain:
+    """A classifier that knows nothing of scikit-learn."""
+
+    def fit(self, x, y):
+        self.means = np.stack([x[y == c].mean(axis=0) for c in np.unique(y)])
+
+    def predict_proba(self, x):
+        near = np.exp(-0.5 * ((x[:, None] - self.means) ** 2).sum(axis=2))
+        return near / near.sum(axis=1, keepdims=True)
+
+
+def uniform():
+    """A function that makes a classifier, as named on the command line."""
+    return Constant()
