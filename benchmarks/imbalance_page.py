@@ -1,0 +1,226 @@
+"""Writes ``docs/methods.md`` from the lines of ``imbalance.py``.
+
+python benchmarks/imbalance_page.py
+"""
+
+import math
+from statistics import fmean
+
+import lines
+from imbalance import (
+    OTHERS,
+    PRIMARY,
+    SAME_ON_UNIFORM,
+    SETTINGS,
+    SHARING,
+    SINGLE,
+    TESTED,
+    TUNED,
+    searched,
+)
+
+from oddkout.comparing.statistics import t_interval
+from oddkout.fitting.recipe import Recipe
+
+PAGE = lines.FOLDER.parent / "docs" / "methods.md"
+TITLES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "digits": "digits",
+          "cifar10 grey": "CIFAR-10 in grey"}  # fmt: skip
+METHODS = ("stack", *PRIMARY, *OTHERS, *SHARING)
+GROUPS = ("head", "middle", "tail")
+
+
+def title(setting):
+    """A setting in words."""
+    kind, _, rest = setting.partition(", ")
+    return f"{TITLES[kind]}, {rest}"
+
+
+def by_seed(known, setting, method, key, metric):
+    """A metric of a method by seed."""
+    return {
+        one["seed"]: one["metrics"][method][key][metric]
+        for one in known
+        if one["setting"] == setting and key in one["metrics"].get(method, {})
+    }
+
+
+def log_ratio(known, settings, first, second, key):
+    """Mean log ratio of the NLL of two methods per seed, over settings, with its interval."""
+    logs = []
+    for setting in settings:
+        own, other = (by_seed(known, setting, name, key, "nll") for name in (first, second))
+        logs.append({seed: math.log(own[seed] / other[seed]) for seed in own.keys() & other.keys()})
+    seeds = sorted(set.intersection(*map(set, logs)))
+    if len(seeds) < 2:
+        return None
+    interval = t_interval([fmean(each[seed] for each in logs) for seed in seeds])
+    return interval, p_value([fmean(each[seed] for each in logs) for seed in seeds]), len(seeds)
+
+
+def p_value(values):
+    """Two-sided p-value of Student's t for a mean of 0."""
+    from scipy.stats import ttest_1samp
+
+    return float(ttest_1samp(values, 0).pvalue)
+
+
+def holm(p_values):
+    """Holm's adjusted p-values."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = largest
+    return adjusted
+
+
+def page():
+    """The page ``docs/methods.md``."""
+    known = lines.read(TESTED)
+    return "\n".join([_HEAD, *_primary(known), *_tables(known), *_secondary(known), *_chosen(), ""])
+
+
+_HEAD = """# Methods for imbalanced classes, compared
+
+<!-- Written by: python benchmarks/imbalance_page.py -->
+
+Every method in the same pipeline: five members, stopped and calibrated out of fold, tuned by the
+same lists. The [protocol](protocol.md#methods-for-imbalanced-classes-seeds-23-to-32) was written
+before. Everything on this page is made from `results/imbalance-tuning.jsonl` and
+`results/imbalance-test.jsonl`. `oddkout methods` explains the methods.
+"""
+
+
+def _primary(known):
+    yield "## Primary comparison"
+    yield ""
+    found = log_ratio(known, SINGLE, *PRIMARY, "calibrated")
+    if found is None:
+        yield "Not yet performed."
+    else:
+        interval, p, seeds = found
+        mean, low, high = (math.exp(v) for v in (interval.mean, interval.low, interval.high))
+        yield (
+            f"Calibrated NLL of `oko+la` over that of `vanilla+ls+la`, heavy-tailed MNIST and "
+            f"FashionMNIST: **{mean:.3f} [{low:.3f}, {high:.3f}]**, {seeds} seeds, p = {p:.2g}."
+        )
+    yield ""
+
+
+def _tables(known):
+    yield "## Results"
+    yield ""
+    yield "Means over seeds, whose number is in brackets. Accuracy in %; head, middle and tail are"
+    yield "the accuracies on frequent, middle and rare classes, calibrated."
+    for setting in SETTINGS:
+        has_single = setting in SINGLE
+        heads = ["method", "accuracy", "NLL", "ECE", *GROUPS, "as trained: accuracy", "NLL", "ECE"]
+        heads += ["one network, as trained: NLL"] if has_single else []
+        yield f"\n### {title(setting)}\n"
+        yield f"| {' | '.join(heads)} |"
+        yield f"| --- |{' ---: |' * (len(heads) - 1)}"
+        for method in METHODS:
+            seeds = len(by_seed(known, setting, method, "calibrated", "nll"))
+            if not seeds:
+                same = SAME_ON_UNIFORM.get(method)
+                if same and setting.endswith("10 per class"):
+                    yield f"| {method} | like {same} |{' |' * (len(heads) - 2)}"
+                continue
+            cells = [
+                *_means(known, setting, method, "calibrated", ("accuracy", "nll", "ece", *GROUPS)),
+                *_means(known, setting, method, "as trained", ("accuracy", "nll", "ece")),
+            ]
+            if has_single:
+                cells += _means(known, setting, method, "one network", ("nll",))
+            yield f"| {method} ({seeds}) | {' | '.join(cells)} |"
+    yield ""
+
+
+def _means(known, setting, method, key, metrics):
+    """Means of some metrics as text."""
+    texts = []
+    for metric in metrics:
+        values = by_seed(known, setting, method, key, metric).values()
+        is_share = metric in ("accuracy", *GROUPS)
+        if not values:
+            texts.append("-")
+        else:
+            texts.append(f"{100 * fmean(values):.1f}" if is_share else f"{fmean(values):.3f}")
+    return texts
+
+
+def _secondary(known):
+    yield "## Secondary comparisons"
+    yield ""
+    yield "Log ratios of NLL, or differences in points of accuracy, paired by seed, with 95 %"
+    yield "intervals; an asterisk marks p < 0.05 after Holm's correction within the list."
+    for name, rows in (
+        ("NLL of one network as trained, `oko+la` against", _single_rows(known)),
+        ("Calibrated NLL, `stack` against", _stack_rows(known, "nll")),
+        ("Accuracy, `stack` minus", _stack_rows(known, "accuracy")),
+    ):
+        found = list(rows)
+        yield f"\n**{name}**\n"
+        if not found:
+            yield "Not yet performed."
+            continue
+        adjusted = holm([p for _, _, p in found])
+        for (text, interval, _), p in zip(found, adjusted, strict=True):
+            mark = "*" if p < 0.05 else ""
+            limits = f"{interval.mean:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
+            yield f"* {text}: {limits}{mark}"
+    yield ""
+
+
+def _single_rows(known):
+    for setting in SINGLE:
+        for method in METHODS:
+            found = log_ratio(known, [setting], "oko+la", method, "one network")
+            if method != "oko+la" and found is not None:
+                yield f"{method}, {title(setting)}", found[0], found[1]
+
+
+def _stack_rows(known, metric):
+    for setting in SETTINGS:
+        for method in METHODS:
+            own, other = (
+                by_seed(known, setting, name, "calibrated", metric) for name in ("stack", method)
+            )
+            seeds = sorted(own.keys() & other.keys())
+            if method == "stack" or len(seeds) < 2:
+                continue
+            gaps = [
+                math.log(own[seed] / other[seed])
+                if metric == "nll"
+                else 100 * (own[seed] - other[seed])
+                for seed in seeds
+            ]
+            yield f"{method}, {title(setting)}", t_interval(gaps), p_value(gaps)
+
+
+def _chosen():
+    yield "## What each method chose"
+    yield ""
+    yield "On seeds 0 to 3, one for each kind of images, out of fold; number of runs in brackets."
+    yield ""
+    for method in (*PRIMARY, *OTHERS):
+        best, compared, is_complete = searched(method)
+        fields = {name: value for name, value in best.items() if value != getattr(Recipe, name)}
+        text = ", ".join(f"{name} {value:g}" for name, value in fields.items()) or "the defaults"
+        state = "" if is_complete else ", not finished"
+        yield f"* `{method}`: {text} ({4 * len(compared)} runs{state})"
+    yield ""
+    yield "The power q of the class frequencies in `oko+la`, with the recipe before all choices,"
+    yield "mean of log NLL out of fold:"
+    yield ""
+    tried = {}
+    for one in lines.read(TUNED):
+        name, _, power = one["method"].partition(" q=")
+        if name == "oko+la" and one["changes"] == {}:
+            tried.setdefault(float(power or 1), []).append(math.log(one["nll"]))
+    for power, logs in sorted(tried.items(), reverse=True):
+        yield f"* q = {power:g}: {fmean(logs):.3f}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
