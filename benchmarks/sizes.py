@@ -5,6 +5,7 @@ python benchmarks/sizes.py --markdown     prints the table from results/sizes.js
 """
 
 import argparse
+import math
 import resource
 import time
 from statistics import fmean
@@ -12,6 +13,7 @@ from statistics import fmean
 import lines
 
 import oddkout as oko
+from oddkout.comparing.statistics import t_interval
 
 LINES = lines.FOLDER / "sizes.jsonl"
 SEEDS = (13, 14, 15)
@@ -60,9 +62,10 @@ def line(case, method, seed):
     }
 
 
-def markdown():
+def table():
     """A row for each case and method: means over seeds."""
-    print("| | method | accuracy, % | NLL | ECE | seeds |\n| --- | --- | --- | --- | --- | --- |")
+    yield "| | method | accuracy, % | NLL | ECE | p of the ECE | memory, MB | seeds |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     known = lines.read(LINES)
     for case, (_, methods, _) in CASES.items():
         for method in methods:
@@ -72,8 +75,40 @@ def markdown():
                     fmean(one["metrics"][name] for one in own)
                     for name in ("accuracy", "nll", "ece")
                 )
-                cells = f"{100 * accuracy:.2f} | {nll:.4f} | {ece:.4f} | {len(own)}"
-                print(f"| {case} | {method} | {cells} |")
+                lowest = min(one["p_value"] for one in own)
+                memory = max(one["peak_mb"] for one in own)
+                yield (
+                    f"| {case} | {method} | {100 * accuracy:.2f} | {nll:.4f} | {ece:.4f} | "
+                    f"{'at least ' if len(own) > 1 else ''}{lowest:.3f} | {memory:,} | {len(own)} |"
+                )
+
+
+def differences():
+    """OKO against the other method, paired by seed, with 95 % intervals."""
+    known = lines.read(LINES)
+    for case, (_, methods, seeds) in CASES.items():
+        if len(methods) < 2:
+            continue
+        found = {
+            (one["method"], one["seed"]): one["metrics"] for one in known if one["case"] == case
+        }
+        pairs = [
+            (found["oko", seed], found[methods[1], seed])
+            for seed in seeds
+            if ("oko", seed) in found and (methods[1], seed) in found
+        ]
+        if len(pairs) < 2:
+            continue
+        points = t_interval(
+            [100 * (ours["accuracy"] - theirs["accuracy"]) for ours, theirs in pairs]
+        )
+        nll = t_interval([math.log(ours["nll"] / theirs["nll"]) for ours, theirs in pairs])
+        mean, low, high = (math.exp(value) for value in (nll.mean, nll.low, nll.high))
+        yield (
+            f"* {case}, `oko` against `{methods[1]}`: {points.mean:+.2f} [{points.low:+.2f}, "
+            f"{points.high:+.2f}] points of accuracy, NLL ratio {mean:.3f} [{low:.3f}, "
+            f"{high:.3f}], {len(pairs)} seeds"
+        )
 
 
 if __name__ == "__main__":
@@ -82,7 +117,7 @@ if __name__ == "__main__":
     parser.add_argument("--markdown", action="store_true")
     given = parser.parse_args()
     if given.markdown:
-        markdown()
+        print(*table(), "", *differences(), sep="\n")
     else:
         part, parts = map(int, given.part.split("/"))
         wanted = [

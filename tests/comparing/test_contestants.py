@@ -30,6 +30,7 @@ from oddkout.models.foreign import (
     save_foreign,
 )
 from oddkout.prior import PriorLedger
+from oddkout.report.headline import headline
 
 QUICK = {"learning_rates": [0.1], "folds": 2, "recipe": {"updates": 10}, "executor": here}
 
@@ -150,7 +151,9 @@ def test_built_in_contestants_learn(name):
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "catboost", None)
-    with pytest.raises(ValueError, match="catboost needs catboost"):
+    with pytest.raises(
+        ValueError, match=r"catboost needs the package catboost .* run: pip install catboost"
+    ):
         made("catboost", None, seed=0)
 
 
@@ -188,6 +191,7 @@ def test_pure_noise_is_called_guessing(tmp_path):
     )  # fmt: skip
     assert comparison.verdict.startswith("Nothing beats guessing: no contestant predicts better")
     assert "With 24 test examples, an NLL lower by less than about" in comparison.verdict
+    assert headline(comparison) == "Nothing beats guessing the class frequencies"
 
 
 def test_the_verdict_names_logistic_regression_if_nothing_beats_it(tmp_path):

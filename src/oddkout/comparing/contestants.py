@@ -186,7 +186,9 @@ def made(name: str, estimator: Any, *, seed: int) -> Any:
                 return estimator(seed)
             except ImportError as error:
                 package = OUTSIDERS[name].package
-                raise ValueError(f"{name} needs {package} ({error}); install it") from None
+                raise ValueError(
+                    f"{name} needs the package {package} ({error}); run: pip install {package}"
+                ) from None
     if not _is_classifier(estimator):
         estimator = estimator()
     if not _is_classifier(estimator):

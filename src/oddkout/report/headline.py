@@ -1,6 +1,7 @@
 """The result of a comparison in one sentence, which claims no more than the runs support."""
 
 from oddkout.comparing.comparison import Comparison
+from oddkout.comparing.verdict import GUESS, better_than
 
 
 def headline(comparison: Comparison) -> str:
@@ -9,6 +10,8 @@ def headline(comparison: Comparison) -> str:
         return "Every method failed"
     if len(comparison.methods) == 1:
         return f"{comparison.methods[0]} is the only method: there is nothing to compare it with"
+    if GUESS in comparison.methods and not better_than(comparison, GUESS):
+        return "Nothing beats guessing the class frequencies"
     by_accuracy, by_nll = (
         comparison.best(metric, is_tempered=True) for metric in ("accuracy", "nll")
     )
