@@ -31,6 +31,7 @@ CHANGES = {
     "population": "train",
     "method": "bb",
     "contestant": "Tree()",
+    "group": "patient",
     "k": 2,
     "head": False,
     "folds": 0,

@@ -35,6 +35,7 @@ from oddkout.cli.source import (
     TEST_SIZE,
     CategoricalOption,
     DistributionOption,
+    GroupOption,
     ImageSizeOption,
     JsonOption,
     TargetOption,
@@ -87,6 +88,7 @@ def compare_methods(
     test_size: TestSizeOption = TEST_SIZE,
     image_size: ImageSizeOption = None,
     categorical: CategoricalOption = None,
+    group: GroupOption = None,
     is_json: JsonOption = False,
 ) -> int:
     """Compare methods on the same data, with the same budget and tuning, and write a report.
@@ -124,6 +126,7 @@ def compare_methods(
             test_size=test_size,
             image_size=image_size,
             categorical=categorical,
+            group=group,
         )
     page = _page(out)
     if is_json:

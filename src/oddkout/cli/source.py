@@ -29,6 +29,14 @@ CategoricalOption = Annotated[
         "--categorical", help="Tables: numeric column to treat as categories; may be repeated."
     ),
 ]
+GroupOption = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        help="Tables: column that holds the group of each row, such as the patient. Splits and "
+        "folds keep groups together.",
+    ),
+]
 DistributionOption = Annotated[
     Literal["all", "uniform", "heavy-tailed", "exponential"] | None,
     typer.Option(

@@ -33,6 +33,7 @@ from oddkout.cli.source import (
     CategoricalOption,
     DataDirOption,
     DistributionOption,
+    GroupOption,
     ImageSizeOption,
     JsonOption,
     SourceArgument,
@@ -105,6 +106,7 @@ def train_classifier(
     test_size: TestSizeOption = TEST_SIZE,
     image_size: ImageSizeOption = None,
     categorical: CategoricalOption = None,
+    group: GroupOption = None,
     data_dir: DataDirOption = None,
     is_json: JsonOption = False,
 ) -> None:
@@ -130,6 +132,7 @@ def train_classifier(
                 | given(k=k, head=head, distribution=distribution, train_examples=train_examples)
                 | given(test=test, image_size=image_size, data_dir=data_dir)
                 | ({"categorical": categorical} if categorical else {})
+                | given(group=group)
                 | ({"learning_rates": learning_rates} if learning_rates != DEFAULT_RATES else {})
                 | given(folds=folds)
                 | ({"choose": choose} if choose else {})
@@ -161,6 +164,7 @@ def train_classifier(
                 test_size=test_size,
                 image_size=image_size,
                 categorical=categorical or (),
+                group=group,
                 data_dir=data_dir,
             )
     if not is_first:

@@ -28,8 +28,8 @@ from oddkout.fitting.recipe import Recipe, changed_recipe
 from oddkout.fitting.selection import LEARNING_RATES, checked_choices
 
 # The arguments of ``load_data`` that a comparison accepts.
-_READING = ("target", "test", "test_size", "image_size", "categorical", "distribution",
-            "train_examples")  # fmt: skip
+_READING = ("target", "test", "test_size", "image_size", "categorical", "group", "groups",
+            "distribution", "train_examples")  # fmt: skip
 
 # Limit in seconds for contestants that are not ours.
 TIME_LIMIT = 600

@@ -41,6 +41,7 @@ class RunConfig(Recipe):
         test_size: Share of each class for the test part, without a separate one.
         image_size: Folders: height and width to scale each image to.
         categorical: Tables: numeric columns to treat as categories.
+        group: Tables: the column that holds the group of each row.
         distribution: ``"all"`` training examples, or a ``"uniform"``, ``"heavy-tailed"`` or
             ``"exponential"`` subset.
         train_examples: Size of the subset.
@@ -68,6 +69,7 @@ class RunConfig(Recipe):
     test_size: Number = 0.2
     image_size: int | None = None
     categorical: tuple[str, ...] = ()
+    group: str | None = None
     distribution: TrainingPart = "all"
     train_examples: int | None = None
     population: Population = "train"
@@ -94,8 +96,9 @@ class RunConfig(Recipe):
         Data with a fingerprint are identified by their content, not by their path.
         """
         values = {name: _written(value) for name, value in self.to_dict().items()}
-        if not self.contestant:
-            del values["contestant"]
+        for name in ("contestant", "group"):  # fields that older runs lack
+            if not values[name]:
+                del values[name]
         if self.fingerprint:
             del values["data"], values["test"]
         text = json.dumps(values | {"format": FORMAT}, sort_keys=True)
@@ -131,6 +134,7 @@ class RunConfig(Recipe):
             "test_size": self.test_size,
             "image_size": self.image_size,
             "categorical": self.categorical,
+            "group": self.group,
             "seed": 0 if is_fixed else self.seed,
         }
 

@@ -76,7 +76,7 @@ def fit_outsider(
     target = PriorLedger(assumed=prior, stated=stated, train=prior)
     began = time.perf_counter()
     scores = None
-    fold_of = assigned_folds(data.y, folds=folds, seed=seed) if folds else None
+    fold_of = assigned_folds(data.y, folds=folds, seed=seed, groups=data.groups) if folds else None
     if fold_of is not None:
         logits = torch.zeros(len(y), classes)
         for fold in range(int(fold_of.max()) + 1):

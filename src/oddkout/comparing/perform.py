@@ -198,7 +198,7 @@ def _measured_run(
         logits=as_trained.numpy().astype(np.float32),
         calibrated_logits=calibrated.numpy().astype(np.float32),
         labels=data.y_test.numpy(),
-        test_rows=data.test_rows,
+        test_rows=data.test_units,
         **details,
     )
     if scores is not None:

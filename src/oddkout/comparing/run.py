@@ -44,7 +44,8 @@ class Run:
         logits: Logits of the test part, as trained.
         calibrated_logits: Logits of the test part, with the out-of-fold calibration.
         labels: Classes of the test part.
-        test_rows: Row of each test example in the data, if they were split by the seed.
+        test_rows: Row of each test example in the data, if they were split by the seed, or its
+            group: test examples with the same number depend on each other.
         fold_logits: Out-of-fold logits of the networks for the training part.
         fold_labels: Classes of these training examples.
     """

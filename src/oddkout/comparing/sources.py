@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from oddkout.data import Data
 from oddkout.data.arrays import plain_labels
 from oddkout.data.sources import DataSource, is_frame
 
-_LABELS = "(label)"
+_LABELS, _GROUPS = "(label)", "(group)"
 
 
 def stored_source(
@@ -28,7 +30,9 @@ def stored_source(
         reading: Arguments of ``load_data``.
     """
     options = dict(reading)
-    target = options.get("target")
+    target, groups = options.get("target"), options.pop("groups", None)
+    if groups is not None:
+        source, options = _with_groups(source, groups, options)
     path, stored_target = _stored(source, folder, target)
     if options.get("test") is not None:
         options["test"], _ = _stored(options["test"], folder, target)
@@ -37,10 +41,42 @@ def stored_source(
     return path, options
 
 
+def _with_groups(
+    source: DataSource, groups: Any, options: dict[str, Any]
+) -> tuple[DataSource, dict[str, Any]]:
+    """The source with its groups, as a further column or array."""
+    if not (isinstance(source, tuple | list) and len(source) == 2):
+        raise ValueError(
+            "groups= are for a pair (examples, labels); for a table, name the column with group="
+        )
+    x, y = source
+    names = plain_labels(groups, name="groups")
+    if len(names) != len(y):
+        raise ValueError(
+            f"groups must name the group of each of the {len(y)} examples, got {len(names)}"
+        )
+    if is_frame(x):
+        return (x.assign(**{_GROUPS: names}), y), options | {"group": _GROUPS}
+    return _Grouped(x, y, names), options
+
+
+@dataclass(frozen=True)
+class _Grouped:
+    """Arrays with the group of each example."""
+
+    x: Any
+    y: Any
+    groups: Any
+
+
 def _stored(source: DataSource, folder: Path, target: str | None) -> tuple[str, str | None]:
     """Path of a source, and for tables the column of the labels."""
     if isinstance(source, str | Path):
         return str(source), target
+    if isinstance(source, _Grouped):
+        arrays = {"x": source.x, "y": plain_labels(source.y, name="the labels")}
+        write = partial(_save_arrays, arrays | {"groups": source.groups})
+        return _written(folder, ".npz", write), None
     if isinstance(source, Data):
         return _written(folder, ".npz", lambda path: _save_data(source, path)), None
     if isinstance(source, tuple | list) and len(source) == 2:
@@ -72,17 +108,24 @@ def _written(folder: Path, suffix: str, write: Callable[[Path], object]) -> str:
     return str(path)
 
 
+def _save_arrays(arrays: dict[str, Any], path: Path) -> None:
+    """Save arrays by name."""
+    np.savez(path, **arrays)
+
+
 def _save_data(data: Data, path: Path) -> None:
     """Save both parts of loaded data, and the names of all classes, even those without examples."""
-    np.savez(
-        path,
-        x_train=np.asarray(data.x_train[:]),
-        y_train=data.y_train,
-        x_test=np.asarray(data.x_test[:]),
-        y_test=data.y_test,
-        class_names=np.array(data.classes),
-        is_encoded=np.array(data.is_encoded),
-    )
+    arrays = {
+        "x_train": np.asarray(data.x_train[:]),
+        "y_train": data.y_train,
+        "x_test": np.asarray(data.x_test[:]),
+        "y_test": data.y_test,
+        "class_names": np.array(data.classes),
+        "is_encoded": np.array(data.is_encoded),
+        "groups_train": data.train_groups,
+        "groups_test": data.test_groups,
+    }
+    _save_arrays({name: array for name, array in arrays.items() if array is not None}, path)
 
 
 def _save_frame(frame: Any, path: Path) -> None:

@@ -38,6 +38,8 @@ class Data:
         encoder: For tables, the ``TableEncoder`` that was fitted to the training part.
         is_encoded: Whether features are standardised already, as those of a table are.
         is_benchmark: Whether it is a known benchmark set, which is judged for equal classes.
+        train_groups: Group of each training example, such as the patient; None without groups.
+        test_groups: Group of each test example.
         test_rows: Row of each test example in the source, if the source was split; splits with
             other seeds share some of them.
     """
@@ -52,6 +54,8 @@ class Data:
     encoder: Any = None
     is_encoded: bool = False
     is_benchmark: bool = False
+    train_groups: Int64[ndarray, " train"] | None = None
+    test_groups: Int64[ndarray, " test"] | None = None
     test_rows: Int64[ndarray, " test"] | None = None
 
     def __post_init__(self) -> None:
@@ -64,6 +68,15 @@ class Data:
                     f"the {part} part of {self.name} must hold "
                     f"{'at least one example and ' if least else ''}a label for each example, got "
                     f"{len(x)} examples and {len(y)} labels"
+                )
+        for part, given, y in (
+            ("training", self.train_groups, self.y_train),
+            ("test", self.test_groups, self.y_test),
+        ):
+            if given is not None and len(given) != len(y):
+                raise ValueError(
+                    f"groups must name the group of each of the {len(y)} {part} examples, got "
+                    f"{len(given)}"
                 )
 
     def __repr__(self) -> str:

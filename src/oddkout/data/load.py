@@ -13,7 +13,7 @@ from oddkout.data.catalogue import KNOWN
 from oddkout.data.images import ImageFiles
 from oddkout.data.known import load_known
 from oddkout.data.sources import DataSource, SourcePart, is_frame, read_source
-from oddkout.data.splits import last_split, split, subset
+from oddkout.data.splits import grouped_parts, last_split, split, subset
 from oddkout.data.table import TableEncoder
 
 # Training examples to use: all, or a subset with this class distribution.
@@ -31,6 +31,8 @@ def load_data(
     test_size: Number = 0.2,
     image_size: int | None = None,
     categorical: Collection[str] = (),
+    group: str | None = None,
+    groups: Any = None,
     distribution: TrainingPart = "all",
     train_examples: int | None = None,
     data_dir: str | Path | None = None,
@@ -48,6 +50,9 @@ def load_data(
         test_size: Share of each class for the test part, without a separate one; 0 for none.
         image_size: For folders, height and width to scale each image to.
         categorical: For tables, numeric columns to treat as categories.
+        group: For tables, the column that holds the group of each row, such as the patient. It is
+            no feature. Splits and folds keep groups together.
+        groups: The same for arrays and pairs: the group of each example.
         distribution: Training examples to use: ``"all"``, or a subset with this class distribution,
             see ``subset``. For the data sets of the paper, subsets are drawn from the first four
             fifths, as in the paper.
@@ -67,6 +72,8 @@ def load_data(
         test_size=test_size,
         image_size=image_size,
         categorical=categorical,
+        group=group,
+        groups=groups,
         data_dir=data_dir,
         seed=seed,
     )
@@ -104,7 +111,12 @@ def training_subset(
         candidates, _ = last_split(len(data.y_train))
     labels = data.y_train[candidates]
     chosen = candidates[subset(labels, examples=examples, distribution=distribution, seed=seed)]
-    return replace(data, x_train=np.asarray(data.x_train[chosen]), y_train=data.y_train[chosen])
+    return replace(
+        data,
+        x_train=np.asarray(data.x_train[chosen]),
+        y_train=data.y_train[chosen],
+        train_groups=None if data.train_groups is None else data.train_groups[chosen],
+    )
 
 
 def load_everything(
@@ -115,13 +127,16 @@ def load_everything(
     test_size: Number = 0.2,
     image_size: int | None = None,
     categorical: Collection[str] = (),
+    group: str | None = None,
+    groups: Any = None,
     data_dir: str | Path | None = None,
     seed: int = 0,
 ) -> Data:
     """Load a data set with all training examples; the arguments are those of ``load_data``."""
     at_least("seed", seed, 0)
     if isinstance(source, Data):
-        given = {"target": target, "test": test, "image_size": image_size}
+        given = {"target": target, "test": test, "image_size": image_size, "group": group,
+                 "groups": groups}  # fmt: skip
         if refused := [name for name, value in given.items() if value is not None]:
             raise ValueError(
                 f"loaded data are read and split already, got {few(refused)}; leave it out, or "
@@ -135,18 +150,28 @@ def load_everything(
             )
         known = load_known(KNOWN[source], None if data_dir is None else Path(data_dir))
         return replace(known, is_benchmark=True)
-    part = read_source(source, target, image_size)
+    part = read_source(source, target, image_size, group=group)
+    if groups is not None:
+        part = _with_groups(part, groups)
     y, classes = _encoded(part)
+    codes = None if part.groups is None else _group_codes(part)
     notes: tuple[str, ...] = ()
-    held = part.test if test is None else read_source(test, target, image_size, is_test=True)
-    x, test_rows = part.x, None
+    held = (
+        part.test
+        if test is None
+        else read_source(test, target, image_size, group=group, is_test=True)
+    )
+    x, test_rows, train_groups, test_groups = part.x, None, codes, None
     if held is not None:
         _refuse_other_shape(part, held)
         x_test, (y_test, _) = held.x, _encoded(held, classes)
+        test_groups = None if held.groups is None else _group_codes(held)
     elif test_size == 0:
         x_test, y_test = x.iloc[:0] if is_frame(x) else x[:0], y[:0]
     else:
-        first, second, notes = _split(y, classes, test_size, seed)
+        first, second, notes = _split(y, classes, test_size, seed, groups=codes)
+        if codes is not None:
+            train_groups, test_groups = codes[first], codes[second]
         x, x_test, y, y_test = _chosen(x, first), _chosen(x, second), y[first], y[second]
         test_rows = second
     encoder = None
@@ -164,6 +189,8 @@ def load_everything(
         notes=notes,
         encoder=encoder,
         is_encoded=encoder is not None or part.is_encoded,
+        train_groups=train_groups,
+        test_groups=test_groups,
         test_rows=test_rows,
     )
 
@@ -213,12 +240,51 @@ def _chosen(x: Any, index: Any) -> Any:
     return x.subset(index) if isinstance(x, ImageFiles) else x[index]
 
 
+def _with_groups(part: SourcePart, groups: Any) -> SourcePart:
+    """The part with a group for each example."""
+    if len(groups) != len(part.x):
+        raise ValueError(
+            f"groups must name the group of each of the {len(part.x)} examples, got {len(groups)}"
+        )
+    return replace(part, groups=np.asarray(groups))
+
+
+def _group_codes(part: SourcePart) -> Any:
+    """Groups as integers, the same for every split."""
+    values = np.asarray(part.groups)
+    missing = [row for row, value in enumerate(values.tolist()) if value is None or value != value]
+    if missing:
+        raise ValueError(
+            f"every example must have a group, but examples {few(missing)} have none; name one for "
+            "each, or drop them"
+        )
+    return np.unique(values.astype(str), return_inverse=True)[1].astype(np.int64)
+
+
+def _grouped_split(y: Any, groups: Any, test_size: Number, seed: int) -> tuple[Any, Any]:
+    """A split that keeps groups together; a class of one group is in the training part."""
+    part = grouped_parts(y, groups, shares=(1 - float(test_size), float(test_size)), seed=seed)
+    for label in np.setdiff1d(np.unique(y), np.unique(y[part == 0])):
+        kept = groups[(y == label)][0]
+        part[groups == kept] = 0
+    return np.flatnonzero(part == 0), np.flatnonzero(part == 1)
+
+
 def _split(
-    y: Any, classes: tuple[str, ...], test_size: Number, seed: int
+    y: Any, classes: tuple[str, ...], test_size: Number, seed: int, *, groups: Any = None
 ) -> tuple[Any, Any, tuple[str, ...]]:
     """A stratified split, with a note on classes that have one example only."""
     if not 0 < test_size < 1:
         raise ValueError(f"test_size must be a share from 0 to below 1, got {test_size}")
+    if groups is not None:
+        first, second = _grouped_split(y, groups, test_size, seed)
+        if len(second) == 0:
+            raise ValueError(
+                f"a split by groups needs at least 2 groups, got {len(np.unique(groups))}; pass a "
+                "separate test part, or leave the groups out"
+            )
+        count = len(np.unique(groups))
+        return first, second, (f"{count} groups: splits and folds keep each of them together",)
     first, second = split(y, fraction=test_size, seed=seed)
     if len(second) == 0:
         raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from oddkout.checks import few
 from oddkout.data.catalogue import KNOWN
 from oddkout.data.images import read_image_folder
 from oddkout.data.npz import read_npz
@@ -28,6 +29,7 @@ class SourcePart:
         test: The test part of the same source, if it has one.
         classes: Names of the classes, if the labels are positions among them.
         is_encoded: Whether features are already standardised.
+        groups: Group of each example, such as the patient.
     """
 
     name: str
@@ -37,10 +39,16 @@ class SourcePart:
     test: "SourcePart | None" = None
     classes: tuple[str, ...] | None = None
     is_encoded: bool = False
+    groups: Any = None
 
 
 def read_source(
-    source: DataSource, target: str | None, image_size: int | None, *, is_test: bool = False
+    source: DataSource,
+    target: str | None,
+    image_size: int | None,
+    *,
+    group: str | None = None,
+    is_test: bool = False,
 ) -> SourcePart:
     """Read a source other than a known data set.
 
@@ -48,8 +56,29 @@ def read_source(
         source: A path, a pandas frame, or a pair (examples, labels).
         target: For tables, the column that holds the class.
         image_size: For folders, height and width to scale each image to.
+        group: For tables, the column that holds the group of each row, which is no feature.
         is_test: Whether to read the test part of an archive that has two parts.
     """
+    part = _read(source, target, image_size, is_test=is_test)
+    if group is None or (is_test and is_frame(part.x) and group not in part.x.columns):
+        return part
+    if not is_frame(part.x) or group not in part.x.columns:
+        columns = list(part.x.columns) if is_frame(part.x) else []
+        close = get_close_matches(group, columns, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {few(columns)}"
+        raise ValueError(
+            f"group (--group) must name a column of the table, but there is no column {group!r}; "
+            f"{hint if columns else 'for arrays, pass groups='}"
+        )
+    if len(part.x.columns) == 1:
+        raise ValueError(f"the table must hold features besides {target!r} and {group!r}")
+    return replace(part, x=part.x.drop(columns=group), groups=part.x[group].to_numpy())
+
+
+def _read(
+    source: DataSource, target: str | None, image_size: int | None, *, is_test: bool
+) -> SourcePart:
+    """Read a source without regard to groups."""
     if isinstance(source, tuple | list) and len(source) == 2:
         return _pair(*source)
     if is_frame(source):
@@ -115,6 +144,7 @@ def _archive(path: Path, *, is_test: bool) -> SourcePart:
             called=f"{path}: {label}",
             classes=None if names is None else tuple(map(str, names.tolist())),
             is_encoded=bool(arrays.get("is_encoded", False)),
+            groups=arrays.get(f"groups{suffix}"),
         )
 
     if is_test:

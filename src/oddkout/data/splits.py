@@ -1,5 +1,6 @@
 """Imbalanced subsets and stratified splits, as indices that depend on a seed."""
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -126,6 +127,48 @@ def split(
             taken = min(max(round(fraction * len(members)), 1), len(members) - 1)
             is_second[members[:taken]] = True
     return np.flatnonzero(~is_second), np.flatnonzero(is_second)
+
+
+def grouped_parts(
+    labels: Labels, groups: Labels, *, shares: Sequence[Number], seed: int = 0
+) -> Int64[ndarray, " examples"]:
+    """Assign whole groups to parts, so that every part has its share of each class, nearly.
+
+    Groups are taken in random order, those with many examples first; each goes to the part that
+    needs its classes most.
+
+    Args:
+        labels: Class of each example.
+        groups: Group of each example, such as the patient.
+        shares: Share of each part; they sum to 1.
+        seed: Seed of the order.
+
+    Returns:
+        The part of each example.
+
+    Example:
+        >>> parts = grouped_parts([0, 0, 1, 1], [7, 7, 8, 8], shares=[0.5, 0.5])
+        >>> bool(parts[0] == parts[1] and parts[2] == parts[3])
+        True
+    """
+    classes, class_of = np.unique(class_labels(labels).numpy(), return_inverse=True)
+    names, group_of = np.unique(class_labels(groups).numpy(), return_inverse=True)
+    counts = np.zeros((len(names), len(classes)))
+    np.add.at(counts, (group_of, class_of), 1)
+    relative = counts / counts.sum(axis=0)
+    order = _shuffled(len(names), np.random.PCG64([seed, len(names)]))
+    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
+    target = np.asarray(shares, dtype=float)[:, None]
+    filled = np.zeros((len(shares), len(classes)))
+    part_of = np.zeros(len(names), dtype=np.int64)
+    for group in order:
+        # By how much the squared distance to the target changes if a part takes the group.
+        change = (relative[group] * (relative[group] + 2 * (filled - target))).sum(axis=1)
+        part = int(np.argmin(change))
+        part_of[group] = part
+        filled[part] += relative[group]
+    assigned: Int64[ndarray, " examples"] = part_of[group_of]
+    return assigned
 
 
 def last_split(

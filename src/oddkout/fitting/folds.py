@@ -11,6 +11,7 @@ from torch import Tensor
 from oddkout.calibrators import Calibrator, cross_fitted, fold_numbers
 from oddkout.calibrators.temperature import example_weights
 from oddkout.checks import at_least, one_of
+from oddkout.data.splits import grouped_parts
 from oddkout.fitting.requirements import fold_count
 from oddkout.prior import PriorLedger
 from oddkout.randomness import keyed_generator
@@ -62,7 +63,11 @@ def suitable_folds(examples: int) -> int:
 
 
 def assigned_folds(
-    y: Int[Tensor, " examples"], *, folds: int, seed: int
+    y: Int[Tensor, " examples"],
+    *,
+    folds: int,
+    seed: int,
+    groups: Int[Tensor, " examples"] | None = None,
 ) -> Int[Tensor, " examples"] | None:
     """Assign each example to a fold, stratified by class; None if nothing can be scored.
 
@@ -74,12 +79,16 @@ def assigned_folds(
         y: Classes of the training examples.
         folds: Number of folds, at least 1.
         seed: Seed of the assignment.
+        groups: Group of each example; a fold holds whole groups. The only group of a class is in
+            every training part and never scored.
 
     Example:
         >>> assigned_folds(torch.tensor([0, 1, 1]), folds=5, seed=0).tolist()
         [-1, 0, 1]
     """
     at_least("folds", folds, 1)
+    if groups is not None:
+        return _grouped_folds(y, groups, folds=folds, seed=seed)
     sizes = y.bincount()
     is_scored = sizes[y] > 1
     count = fold_count(sizes.tolist(), folds=max(folds, 2))
@@ -96,6 +105,37 @@ def assigned_folds(
         fold_of[members[: round(_HELD_SHARE * len(members))]] = 0
     if (fold_of == UNSCORED).all():  # every class is small: hold out one example of the largest
         fold_of[order[y[order] == int(sizes.argmax())][0]] = 0
+    return fold_of
+
+
+def _grouped_folds(
+    y: Int[Tensor, " examples"], groups: Int[Tensor, " examples"], *, folds: int, seed: int
+) -> Int[Tensor, " examples"] | None:
+    """Folds of whole groups; None if fewer than two groups can be scored."""
+    is_scored = torch.ones_like(y, dtype=torch.bool)
+    for label in y.unique().tolist():  # type: ignore[no-untyped-call]  # untyped in PyTorch
+        own = groups[y == label]
+        if (own == own[0]).all():
+            is_scored[groups == own[0]] = False
+    scored = groups[is_scored]
+    count = min(folds if folds > 1 else 2, len(scored.unique()))  # type: ignore[no-untyped-call]
+    if count < 2:
+        return None
+    shares = [1 / count] * count if folds > 1 else [_HELD_SHARE, 1 - _HELD_SHARE]
+    parts = torch.from_numpy(grouped_parts(y[is_scored], scored, shares=shares, seed=seed))
+    fold_of = torch.full_like(y, UNSCORED)
+    fold_of[is_scored] = parts
+    if folds == 1:
+        fold_of[fold_of > 0] = UNSCORED
+    for fold in range(int(fold_of.max()) + 1):  # every class must stay in every training part
+        for label in y.unique().tolist():  # type: ignore[no-untyped-call]  # untyped in PyTorch
+            if (fold_of[y == label] == fold).all():
+                fold_of[torch.isin(groups, groups[y == label])] = UNSCORED
+    is_scored = fold_of != UNSCORED
+    if not is_scored.any():
+        return None
+    _, numbers = torch.unique(fold_of[is_scored], return_inverse=True)  # no fold is empty
+    fold_of[is_scored] = numbers
     return fold_of
 
 

@@ -138,7 +138,7 @@ def fit_network(
     counts = data.y.bincount(minlength=len(data.classes)).tolist()
     sizes = dict(zip(data.classes, counts, strict=True))
     refuse_few_classes([name for name, size in sizes.items() if size], method)
-    fold_of = assigned_folds(data.y, folds=folds, seed=seed) if folds else None
+    fold_of = assigned_folds(data.y, folds=folds, seed=seed, groups=data.groups) if folds else None
     is_single = members == "single" or fold_of is None
     total = recipe.updates if is_single else 0
     if fold_of is not None:

@@ -72,7 +72,8 @@ class Prepared:
     classes: tuple[str, ...]
     standardisation: Standardisation
     notes: tuple[str, ...] = ()
-    test_rows: Int64[ndarray, " test"] | None = None
+    groups: Tensor | None = None
+    test_units: Int64[ndarray, " test"] | None = None
 
 
 def prepared(data: Data) -> Prepared:
@@ -93,7 +94,8 @@ def prepared(data: Data) -> Prepared:
         classes=data.classes,
         standardisation=standardisation,
         notes=data.notes,
-        test_rows=data.test_rows,
+        groups=None if data.train_groups is None else torch.from_numpy(data.train_groups),
+        test_units=data.test_rows if data.test_groups is None else data.test_groups,
     )
 
 

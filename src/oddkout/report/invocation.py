@@ -11,7 +11,7 @@ from oddkout.comparing.contestants import ALWAYS, is_outsider
 from oddkout.fitting.recipe import Recipe, suited_to
 
 # The fields of a config that are options of ``oddkout compare``.
-_READING = ("distribution", "train_examples", "target", "test", "test_size", "image_size")
+_READING = ("distribution", "train_examples", "target", "test", "test_size", "image_size", "group")
 _RECIPE = ("model", "updates", "examples", "dropout")
 
 
