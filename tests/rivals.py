@@ -3,7 +3,11 @@
 import time
 
 import numpy as np
+from grids import here
 from sklearn.base import BaseEstimator, ClassifierMixin
+
+# Comparisons that take seconds.
+QUICK = {"learning_rates": [0.1], "folds": 2, "recipe": {"updates": 10}, "executor": here}
 
 
 class Constant(ClassifierMixin, BaseEstimator):
@@ -35,6 +39,13 @@ class Plain:
     def predict_proba(self, x):
         near = np.exp(-0.5 * ((x[:, None] - self.means) ** 2).sum(axis=2))
         return near / near.sum(axis=1, keepdims=True)
+
+
+def signal_table(*, rows=120, signal=1.5, seed=0):
+    """Three classes, four features."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(3, size=rows, p=[0.5, 0.3, 0.2])
+    return rng.normal(size=(rows, 4)) + signal * np.eye(3, 4)[y], y
 
 
 def uniform():

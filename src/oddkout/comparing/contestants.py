@@ -14,7 +14,7 @@ from oddkout.fitting.methods import METHODS
 from oddkout.prior import class_frequencies
 
 # Makes a classifier with ``fit`` and ``predict_proba`` from a seed.
-Maker = Callable[[int], Any]
+Factory = Callable[[int], Any]
 
 # These always take part, and head every table.
 ALWAYS = ("guess", "logistic")
@@ -30,7 +30,7 @@ class Outsider:
         package: The package that it needs.
     """
 
-    make: Maker
+    make: Factory
     summary: str
     package: str = "scikit-learn"
 
@@ -157,7 +157,7 @@ def checked_contestants(given: Mapping[str, Any] | Sequence[str]) -> dict[str, A
                     f"a contestant needs a name of its own, got {name!r}; the names of our methods "
                     f"and {', '.join(OUTSIDERS)} are taken"
                 )
-            if not _is_maker(estimator) and not _is_classifier(estimator):
+            if not _is_factory(estimator) and not _is_classifier(estimator):
                 raise ValueError(
                     f"contestant {name!r} must have fit and predict_proba, or be a function that "
                     f"returns a classifier, got {type(estimator).__name__}"
@@ -171,7 +171,7 @@ def checked_contestants(given: Mapping[str, Any] | Sequence[str]) -> dict[str, A
     return found
 
 
-def made(name: str, estimator: Any, *, seed: int) -> Any:
+def unfitted(name: str, estimator: Any, *, seed: int) -> Any:
     """A new, unfitted classifier.
 
     Args:
@@ -201,14 +201,14 @@ def made(name: str, estimator: Any, *, seed: int) -> Any:
 def description(estimator: Any) -> str:
     """Text that identifies a user's classifier with its settings, for the id of its runs."""
     kind = type(estimator)
-    if _is_maker(estimator):
+    if _is_factory(estimator):
         return f"{estimator.__module__}.{estimator.__qualname__}"
     parameters = estimator.get_params() if hasattr(estimator, "get_params") else vars(estimator)
     settings = ", ".join(f"{name}={value!r}" for name, value in sorted(parameters.items()))
     return f"{kind.__module__}.{kind.__qualname__}({settings})"
 
 
-def _is_maker(estimator: Any) -> bool:
+def _is_factory(estimator: Any) -> bool:
     return isinstance(estimator, type) or (callable(estimator) and not hasattr(estimator, "fit"))
 
 

@@ -15,7 +15,7 @@ from numpy import ndarray
 from torch import Tensor
 
 from oddkout.checks import Number
-from oddkout.comparing.contestants import made
+from oddkout.comparing.contestants import unfitted
 from oddkout.fitting.folds import Calibration, FoldScores, assigned_folds, scored_folds
 from oddkout.fitting.pipeline import Population
 from oddkout.fitting.preparation import Prepared
@@ -81,7 +81,7 @@ def fit_outsider(
         logits = torch.zeros(len(y), classes)
         for fold in range(int(fold_of.max()) + 1):
             is_held = (fold_of == fold).numpy()
-            part = _fitted(made(name, estimator, seed=seed), x[~is_held], y[~is_held])
+            part = _fitted(unfitted(name, estimator, seed=seed), x[~is_held], y[~is_held])
             logits[is_held] = log_probabilities(part, x[is_held], classes=classes).float()
         scores = scored_folds(
             logits,
@@ -93,7 +93,7 @@ def fit_outsider(
         )
     seconds = {"folds": time.perf_counter() - began}
     began = time.perf_counter()
-    fitted = _fitted(made(name, estimator, seed=seed), x, y)
+    fitted = _fitted(unfitted(name, estimator, seed=seed), x, y)
     seconds["train"] = time.perf_counter() - began
     return FittedOutsider(
         model=ForeignModel(fitted, classes=classes),
