@@ -93,12 +93,25 @@ def _drawn_classes(
             f"a batch of {pairs} pairs of {len(shares)} classes cannot hold {distinct} different "
             "classes; draw more pairs or lower k"
         )
-    drawn = shares.double().multinomial(batches * pairs, replacement=True, generator=generator)
-    drawn = drawn.view(batches, pairs)
-    different = 1 + (drawn.sort(dim=1).values.diff(dim=1) != 0).sum(dim=1)
-    for row in (different < distinct).nonzero().flatten().tolist():
+    limits = shares.double().cumsum(dim=0)  # faster than torch.multinomial
+    keys = torch.rand(batches * pairs, generator=generator, dtype=torch.float64) * limits[-1]
+    drawn = torch.searchsorted(limits, keys, right=True)
+    drawn = drawn.clamp_max_(len(shares) - 1).view(batches, pairs)  # if a key is rounded up
+    for row in _poor_batches(drawn, distinct):
         drawn[row] = _completed(drawn[row].tolist(), shares, distinct, generator)
     return drawn
+
+
+def _poor_batches(drawn: Int[Tensor, "batches pairs"], distinct: int) -> list[int]:
+    """The batches with fewer than ``distinct`` classes."""
+    if distinct <= 1:
+        return []
+    if distinct == 2:  # without sorting, which takes longer than drawing
+        is_poor = (drawn == drawn[:, :1]).all(dim=1)
+    else:
+        is_poor = 1 + (drawn.sort(dim=1).values.diff(dim=1) != 0).sum(dim=1) < distinct
+    rows: list[int] = is_poor.nonzero().flatten().tolist()
+    return rows
 
 
 def _completed(
