@@ -9,6 +9,7 @@ from statistics import fmean
 
 import known_truth
 import lines
+import many_classes
 import sizes
 from folds import CONTESTANTS, TESTED, TUNED, searched
 from recipe import FEW
@@ -100,6 +101,11 @@ def page():
             "",
             *sizes.differences(),
             "",
+            "Variants of OKO on CIFAR-100, one network, validation images",
+            "(`python benchmarks/many_classes.py`):",
+            "",
+            *many_classes.table(),
+            "",
         ]
     )
 
@@ -112,8 +118,8 @@ Version 0.2 trains one network without each of five folds. Out-of-fold predictio
 stop, and fit a temperature T and the strength tau of prior adjustment; the five networks predict
 together. This page compares that with version 0.1.0, which trained one network and fitted T alone,
 by a [protocol](protocol.md) that was written before. Everything on it is made from
-`results/folds-tuning.jsonl`, `results/folds-test.jsonl`, `results/known-truth.jsonl` and
-`results/sizes.jsonl`.
+`results/folds-tuning.jsonl`, `results/folds-test.jsonl`, `results/known-truth.jsonl`,
+`results/sizes.jsonl` and `results/many-classes.jsonl`.
 """
 
 
