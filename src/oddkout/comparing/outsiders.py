@@ -116,7 +116,7 @@ def _fitted(estimator: Any, x: Shaped[ndarray, "..."], y: Shaped[ndarray, " _"])
 
 @contextmanager
 def time_limit(seconds: Number | None) -> Iterator[None]:
-    """Raise if the block takes longer; code outside Python is stopped by the executor.
+    """Raise if the block takes longer. Code outside Python is not interrupted before it returns.
 
     Args:
         seconds: The limit; None for none.
