@@ -29,6 +29,7 @@ from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.search import chosen_stop
 from oddkout.fitting.training import predict_logits
 from oddkout.paper.first_recipe import first_recipe
+from oddkout.prior import uniform
 
 TUNED = lines.FOLDER / "folds-tuning.jsonl"
 TESTED = lines.FOLDER / "folds-test.jsonl"
@@ -72,11 +73,15 @@ def rules(fitted, y, held, y_held):
     plain = replace(scores.ledger, temperature=1.0, strength=0.0)
     is_scored = scores.fold_of >= 0
     only = fitted_ledger(
-        plain, scores.logits[is_scored], y[is_scored], calibration="temperature", is_balanced=True
+        plain,
+        scores.logits[is_scored],
+        y[is_scored],
+        calibration="temperature",
+        judged=uniform(10),
     )
     best = fitted_ledger(
         plain, held.flatten(0, 1), y_held.repeat_interleave(held.shape[1]), calibration="folds",
-        is_balanced=False,
+        judged=None,
     )  # fmt: skip
     ledgers = {
         "none": plain,
@@ -192,7 +197,7 @@ def second_arm(data, method, seed):
             else:  # with what is best on the test set: an upper bound
                 ledger = replace(fitted.calibrated, temperature=1.0, strength=0.0, exponent=1.0)
                 found["long, best possible"] = fitted_ledger(
-                    ledger, logits, data.y_test, calibration="folds", is_balanced=False
+                    ledger, logits, data.y_test, calibration="folds", judged=None
                 ).logits(logits)
     ledger = fitted.calibrated
     return found, {

@@ -27,6 +27,7 @@ from oddkout.fitting.preparation import prepared
 from oddkout.fitting.search import chosen_stop
 from oddkout.fitting.stack import combined_views
 from oddkout.fitting.training import predict_logits
+from oddkout.prior import uniform
 
 TUNED = lines.FOLDER / "imbalance-tuning.jsonl"
 TESTED = lines.FOLDER / "imbalance-test.jsonl"
@@ -138,7 +139,7 @@ def test_line(method, setting, seed):
             found[view.method.name]["one network"] = one_network(view, ready, seed)
     if len(views) > 1:
         stack = combined_views(
-            METHODS[method], views, ready.y, calibration="folds", is_balanced=True
+            METHODS[method], views, ready.y, calibration="folds", judged=uniform(10)
         )
         logits = predict_logits(stack.model, ready.x_test)
         found[method] = {

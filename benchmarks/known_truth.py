@@ -53,7 +53,7 @@ def rules(logits, labels):
 
 def balanced_nll(logits, labels):
     losses = F.cross_entropy(logits, labels, reduction="none")
-    return (example_weights(labels, is_balanced=True) @ losses).item()
+    return (example_weights(labels, [1 / logits.shape[1]] * logits.shape[1]) @ losses).item()
 
 
 def main():

@@ -41,6 +41,13 @@ class Plain:
         return near / near.sum(axis=1, keepdims=True)
 
 
+class Stuck(Constant):
+    """Never returns from compiled code, which Python cannot interrupt."""
+
+    def fit(self, x, y):
+        return sum(range(10**14))
+
+
 def signal_table(*, rows=120, signal=1.5, seed=0):
     """Three classes, four features."""
     rng = np.random.default_rng(seed)

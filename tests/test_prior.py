@@ -58,7 +58,7 @@ def test_a_prior_is_asked_for_by_name_or_by_number():
     ("prior", "text"),
     [
         ("equal", "prior must be one of 'train', 'uniform', got 'equal'"),
-        ([0.5, 0.5], "prior and train_prior must be of the same classes, got 2 and 3"),
+        ([0.5, 0.5], "prior must hold one frequency for each of the 3 classes, got 2"),
         ([0.5, 0.5, 0.0], "prior must be positive and sum to 1"),
         ([3, 2, 1], "prior must be positive and sum to 1, .* divide counts by their sum"),
         (0.5, "prior must be a list of one frequency for each"),

@@ -1,21 +1,25 @@
 """The prior ledger: convert logits from one set of class frequencies to another."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from oddkout.calibrators import AdjustedTemperature, PriorCorrection
-from oddkout.checks import Labels, Number, at_least, class_labels, one_of
+from oddkout.checks import Labels, Number, at_least, class_labels, few, frequencies, one_of
 
 # An absent class counts as this many examples, since no probability may be 0.
 _FLOOR = 0.5
 
 Frequencies = tuple[float, ...]
+
+# Class frequencies that classifiers are judged for: those of the training part; equal ones as in
+# the paper, which corrects no method as trained; or the frequencies that a user requests.
+Population = Literal["train", "uniform"] | Frequencies
 
 
 def class_frequencies(labels: Labels, *, classes: int | None = None) -> Float[Tensor, " _"]:
@@ -45,17 +49,111 @@ def uniform(classes: int) -> Frequencies:
     return (1 / classes,) * classes
 
 
-def requested_prior(prior: Any, *, train: Frequencies) -> Frequencies:
+def requested_prior(
+    prior: Any, *, train: Frequencies, names: Sequence[str] | None = None
+) -> Frequencies:
     """The class frequencies that a user requests, as numbers.
 
     Args:
-        prior: ``"train"``, ``"uniform"``, or a frequency for each class.
+        prior: ``"train"``, ``"uniform"``, a frequency for each class, or a mapping from the names
+            of the classes to their frequencies.
         train: Class frequencies of the training data.
+        names: Names of the classes; by default those of a mapping in its order.
+
+    Example:
+        >>> requested_prior("uniform", train=(0.9, 0.1))
+        (0.5, 0.5)
     """
     if isinstance(prior, str):
         one_of("prior", prior, ("train", "uniform"))
         return train if prior == "train" else uniform(len(train))
-    return tuple(PriorCorrection(prior, train_prior=train).prior.tolist())
+    if isinstance(prior, Mapping):
+        wanted = list(prior) if names is None else list(names)
+        if set(prior) != set(wanted):
+            raise ValueError(
+                f"prior must name the frequency of each of the classes {few(wanted)}, got "
+                f"{few(list(prior))}"
+            )
+        prior = [prior[name] for name in wanted]
+    shares = tuple(frequencies("prior", prior).tolist())
+    if len(shares) != len(train):
+        listed = "" if names is None else f", {few(list(names))}"
+        raise ValueError(
+            f"prior must hold one frequency for each of the {len(train)} classes{listed}, got "
+            f"{len(shares)}"
+        )
+    return shares
+
+
+def requested_population(prior: Any, *, names: Sequence[str], is_benchmark: bool) -> Population:
+    """The class frequencies to judge for that a user requests.
+
+    Args:
+        prior: See ``requested_prior``. None: the frequencies of the training part; for known
+            benchmark data sets equal ones, as in the paper.
+        names: Names of the classes.
+        is_benchmark: Whether the data are a known benchmark.
+    """
+    if prior is None:
+        return "uniform" if is_benchmark else "train"
+    if isinstance(prior, str) and prior == "train":
+        return "train"
+    return requested_prior(prior, train=uniform(len(names)), names=names)
+
+
+def judged_prior(population: Population, *, classes: int) -> Frequencies | None:
+    """Class frequencies to weigh examples for; None to weigh all examples the same.
+
+    Args:
+        population: Class frequencies to judge for.
+        classes: Number of classes.
+    """
+    if isinstance(population, tuple):
+        return population
+    return None if population == "train" else uniform(classes)
+
+
+def stated_prior(
+    population: Population, *, train: Frequencies, assumed: Frequencies
+) -> Frequencies:
+    """Class frequencies that probabilities are for before calibration.
+
+    The paper corrects no method to equal frequencies.
+
+    Args:
+        population: Class frequencies to judge for.
+        train: Those of the training data.
+        assumed: Those that the network assumes.
+    """
+    if isinstance(population, tuple):
+        return population
+    return train if population == "train" else assumed
+
+
+def prior_sentence(stated: Frequencies, population: Population) -> str:
+    """A sentence for all outputs: which class frequencies the probabilities are for.
+
+    Args:
+        stated: Class frequencies that the probabilities are for.
+        population: Class frequencies to judge for.
+
+    Example:
+        >>> prior_sentence((0.9, 0.1), (0.9, 0.1))
+        'probabilities are for the class frequencies 0.9, 0.1, as requested'
+    """
+    if population == "train":
+        return "probabilities are for the class frequencies of the training data"
+    is_equal = len(set(stated)) == 1
+    if isinstance(population, tuple):
+        shares = ", ".join(f"{share:.3g}" for share in stated)
+        given = "equally frequent classes" if is_equal else f"the class frequencies {shares}"
+        return f"probabilities are for {given}, as requested"
+    if is_equal:
+        return "probabilities are for equally frequent classes: uniform, as in the paper"
+    return (
+        "probabilities are for the class frequencies of the training data and are judged for "
+        "equally frequent classes, uncorrected, as in the paper"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

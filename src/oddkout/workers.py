@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,9 +19,15 @@ from oddkout.checks import at_least
 
 @dataclass(frozen=True)
 class Died:
-    """What comes instead of a result if a worker process dies, e.g. because memory runs out."""
+    """What comes instead of a result if a worker process dies, e.g. because memory runs out.
+
+    Attributes:
+        cause: Why it died.
+        seconds: How long it worked on its last item.
+    """
 
     cause: str
+    seconds: float
 
 
 class Workers:
@@ -84,11 +91,13 @@ class _Worker:
             self.process.start()
         worker_end.close()
         self.position = 0
+        self.began = time.monotonic()
         self.is_dead = False
 
     def take(self, position: int, item: Any) -> None:
         """Start with an item."""
         self.position = position
+        self.began = time.monotonic()
         with suppress(ConnectionError):  # ``finished`` notices a dead process
             self.end.send(item)
 
@@ -99,7 +108,7 @@ class _Worker:
         except (EOFError, ConnectionError):
             self.is_dead = True
             self.process.join()
-            return Died(_cause(self.process.exitcode or 0))
+            return Died(_cause(self.process.exitcode or 0), time.monotonic() - self.began)
 
     def stop(self) -> None:
         """Kill the process."""

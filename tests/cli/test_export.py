@@ -64,8 +64,8 @@ def test_the_command_says_what_it_wrote(folder, tmp_path, capsys):
     [
         (["--format", "pickle"], "'pickle' is not one of 'onnx', 'torch'"),
         (["--out", "model.pt2"], "format 'onnx' must be called *.onnx, got model.pt2"),
-        (["--prior", "0.5,0.5"], "of the same classes, got 2 and 3"),
-        (["--prior", "half"], "--prior must be numbers separated by commas"),
+        (["--prior", "0.5,0.5"], "one frequency for each of the 3 classes"),
+        (["--prior", "half"], "--prior must be train, uniform, or numbers"),
         (["--data", "gone.npz"], "there is no file or folder gone.npz"),
     ],
 )

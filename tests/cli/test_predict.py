@@ -110,7 +110,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, text, capsys, tmp_path
     ("source", "prior", "text"),
     [
         ("gone.npz", None, "there is no file or folder"),
-        ("x.npz", "a,b", "--prior must be numbers separated by commas"),
+        ("x.npz", "a,b", "--prior must be train, uniform, or numbers"),
         ("x.npz", "0.5,0.5", "one frequency|same classes"),
     ],
 )

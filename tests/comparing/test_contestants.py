@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rivals import QUICK, Constant, Plain, signal_table
+from rivals import QUICK, Constant, Plain, Stuck, signal_table
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -14,6 +14,7 @@ from oddkout.comparing.contestants import (
     description,
     unfitted,
 )
+from oddkout.comparing.executors.local import LocalExecutor
 
 
 def test_guess_predicts_the_class_frequencies():
@@ -55,6 +56,22 @@ def test_all_take_part_and_what_fails_is_shown_with_its_reason(tmp_path):
         signal_table(), methods=["vanilla"], contestants=rivals, seeds=1, out=tmp_path, **QUICK
     )
     assert again.table.rows == comparison.table.rows
+
+
+def test_a_contestant_that_hangs_in_compiled_code_is_killed_and_the_rest_finish(tmp_path):
+    comparison = oko.compare(
+        signal_table(),
+        methods=["vanilla"],
+        contestants={"stuck": Stuck()},
+        seeds=1,
+        out=tmp_path,
+        time_limit=1,
+        **QUICK | {"executor": LocalExecutor(1)},
+    )
+    assert comparison.methods == ["guess", "logistic", "vanilla"]
+    assert comparison.failed["stuck"] == (
+        "it took longer than the limit of 1 seconds; it did not react, so its process was killed"
+    )
 
 
 def test_named_contestants_and_those_of_a_module():

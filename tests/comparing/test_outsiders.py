@@ -38,9 +38,7 @@ def test_an_outsider_gets_our_folds_and_our_calibration():
         ).float()
     prior = tuple(np.bincount(y) / len(y))
     ledger = PriorLedger(assumed=prior, stated=prior, train=prior)
-    expected = scored_folds(
-        logits, data.y, folds, ledger=ledger, calibration="folds", is_balanced=False
-    )
+    expected = scored_folds(logits, data.y, folds, ledger=ledger, calibration="folds", judged=None)
     assert result.scores.metrics["nll"] == pytest.approx(expected.metrics["nll"], rel=1e-4)
     assert result.calibrated.temperature == pytest.approx(expected.ledger.temperature, rel=1e-3)
 

@@ -56,10 +56,8 @@ def test_scores_leave_out_what_is_never_scored_and_weigh_classes_as_told():
     equal = (1 / 3,) * 3
     ledger = PriorLedger(assumed=equal, stated=equal, train=equal)
     plain, balanced = (
-        scored_folds(
-            probs.log(), y, fold_of, ledger=ledger, calibration="none", is_balanced=is_balanced
-        )
-        for is_balanced in (False, True)
+        scored_folds(probs.log(), y, fold_of, ledger=ledger, calibration="none", judged=judged)
+        for judged in (None, equal)
     )
     assert plain.metrics["accuracy"] == pytest.approx(6 / 8)
     assert balanced.metrics["accuracy"] == pytest.approx(1 / 2)
@@ -78,22 +76,20 @@ def test_no_example_is_used_to_calibrate_its_own_score():
     """Each fold's calibration is fitted to the other fold: recomputed here by hand."""
     logits, y = sample(40)
     fold_of = torch.arange(40) % 2
-    scores = scored_folds(logits, y, fold_of, ledger=EQUAL, calibration="folds", is_balanced=False)
+    scores = scored_folds(logits, y, fold_of, ledger=EQUAL, calibration="folds", judged=None)
     losses = []
     for fold in (0, 1):
         others = fold_of != fold
-        ledger = fitted_ledger(
-            EQUAL, logits[others], y[others], calibration="folds", is_balanced=False
-        )
+        ledger = fitted_ledger(EQUAL, logits[others], y[others], calibration="folds", judged=None)
         losses.append(F.cross_entropy(ledger.logits(logits[~others]).double(), y[~others]).item())
     assert scores.metrics["nll"] == pytest.approx(sum(losses) / 2, rel=1e-6)
-    assert scores.ledger == fitted_ledger(EQUAL, logits, y, calibration="folds", is_balanced=False)
+    assert scores.ledger == fitted_ledger(EQUAL, logits, y, calibration="folds", judged=None)
 
 
 def test_the_score_of_one_held_out_part_is_cross_fitted_too():
     logits, y = sample(60)
     fold_of = torch.where(torch.arange(60) < 30, 0, UNSCORED)
-    scores = scored_folds(logits, y, fold_of, ledger=EQUAL, calibration="folds", is_balanced=False)
+    scores = scored_folds(logits, y, fold_of, ledger=EQUAL, calibration="folds", judged=None)
     own = F.cross_entropy(scores.ledger.logits(logits[:30]).double(), y[:30]).item()
     assert scores.metrics["nll"] > own, "a fit to the scored examples themselves is optimistic"
     assert scores.ledger.temperature > 1.5
@@ -103,7 +99,7 @@ def test_calibration_may_fit_the_temperature_alone_or_nothing():
     logits, y = sample(300)
     ledger = PriorLedger(assumed=(0.5, 0.5), stated=(0.9, 0.1), train=(0.9, 0.1))
     fits = {
-        kind: fitted_ledger(ledger, logits, y, calibration=kind, is_balanced=False)
+        kind: fitted_ledger(ledger, logits, y, calibration=kind, judged=None)
         for kind in ("none", "temperature", "folds")
     }
     assert fits["none"] == ledger

@@ -78,7 +78,7 @@ def test_weights_come_from_out_of_fold_predictions():
     own = [
         view.scores.calibrated.softmax(dim=1).gather(1, y[:, None])[:, 0] for view in stack.views
     ]
-    importance = example_weights(y, is_balanced=False)
+    importance = example_weights(y)
     expected = mixture_weights(torch.stack(own, dim=1), importance=importance)
     assert stack.weights == pytest.approx(expected)
 

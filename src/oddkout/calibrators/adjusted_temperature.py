@@ -10,7 +10,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from oddkout.calibrators.calibrator import Calibrator, fitting_data
-from oddkout.calibrators.temperature import COLDEST, HOTTEST, TemperatureScaling, example_weights
+from oddkout.calibrators.temperature import (
+    COLDEST,
+    HOTTEST,
+    TemperatureScaling,
+    example_weights,
+    fitting_prior,
+)
 from oddkout.checks import Labels, Matrix, Number, Prior, frequencies
 
 # Pseudo-examples behind the defaults T = 1 and strength = 0. A class with five examples then cannot
@@ -77,6 +83,7 @@ class AdjustedTemperature(Calibrator):
         labels: Labels,
         *,
         is_balanced: bool = False,
+        prior: Prior = None,
         has_strength: bool = True,
     ) -> "AdjustedTemperature":
         """Fit temperature and strength to held-out examples.
@@ -86,6 +93,7 @@ class AdjustedTemperature(Calibrator):
             labels: Their classes.
             is_balanced: Whether all classes weigh the same, whatever their number of examples.
                 Use it for a model that will meet all classes equally often.
+            prior: Class frequencies that the model will meet; by default those of the labels.
             has_strength: Whether to fit the strength, too; otherwise it is 0.
         """
         from scipy.optimize import minimize
@@ -96,7 +104,9 @@ class AdjustedTemperature(Calibrator):
                 f"class_frequencies must be of the {rows.shape[1]} classes of the logits, got "
                 f"{len(self.log_frequencies)}"
             )
-        weights = example_weights(classes, is_balanced=is_balanced)
+        weights = example_weights(
+            classes, fitting_prior(prior, is_balanced=is_balanced, classes=rows.shape[1])
+        )
         scale = WEIGHT_OF_DEFAULTS / len(rows)
         # With equal frequencies the strength has no effect.
         has_strength = has_strength and bool(self.log_frequencies.abs().max() > 1e-12)

@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from oddkout.calibrators.calibrator import Calibrator, fitting_data
-from oddkout.checks import Labels, Matrix, Number
+from oddkout.checks import Labels, Matrix, Number, Prior, frequencies
 
 # Limits of a fitted temperature.
 COLDEST, HOTTEST = 1e-3, 1e3
@@ -46,7 +46,7 @@ class TemperatureScaling(Calibrator):
         self.register_buffer("temperature", torch.tensor(float(temperature), dtype=torch.float64))
 
     def fit(
-        self, logits: Matrix, labels: Labels, *, is_balanced: bool = False
+        self, logits: Matrix, labels: Labels, *, is_balanced: bool = False, prior: Prior = None
     ) -> "TemperatureScaling":
         """Fit the temperature by maximum likelihood.
 
@@ -55,9 +55,12 @@ class TemperatureScaling(Calibrator):
             labels: Their classes.
             is_balanced: Whether all classes weigh the same, whatever their number of examples.
                 Use it for a model that will meet all classes equally often.
+            prior: Class frequencies that the model will meet; by default those of the labels.
         """
         rows, classes = fitting_data(logits, labels)
-        weights = example_weights(classes, is_balanced=is_balanced)
+        weights = example_weights(
+            classes, fitting_prior(prior, is_balanced=is_balanced, classes=rows.shape[1])
+        )
         self.temperature.fill_(1 / _best_inverse(rows, classes, weights))
         return self
 
@@ -70,19 +73,29 @@ class TemperatureScaling(Calibrator):
         return f"temperature={self.temperature.item():.4g}"
 
 
+def fitting_prior(prior: Prior, *, is_balanced: bool, classes: int) -> Prior:
+    """The class frequencies to fit for: equal ones if ``is_balanced``, else the given ones."""
+    return [1 / classes] * classes if is_balanced and prior is None else prior
+
+
 def example_weights(
-    labels: Int[Tensor, " examples"], *, is_balanced: bool
+    labels: Int[Tensor, " examples"], prior: Prior = None
 ) -> Float[Tensor, " examples"]:
-    """Weights that sum to 1: equal for all examples, or for all classes that occur.
+    """Weights that sum to 1: equal for all examples, or such that classes have given frequencies.
+
+    Args:
+        labels: Class of every example.
+        prior: Class frequencies; those of classes that do not occur are shared by the others.
 
     Example:
-        >>> example_weights(torch.tensor([0, 0, 1]), is_balanced=True).tolist()
+        >>> example_weights(torch.tensor([0, 0, 1]), [0.5, 0.5]).tolist()
         [0.25, 0.25, 0.5]
     """
-    if not is_balanced:
+    if prior is None:
         return torch.full((len(labels),), 1 / len(labels), dtype=torch.float64)
-    counts = labels.bincount()
-    return 1 / (counts[labels] * counts.count_nonzero()).double()
+    shares = frequencies("prior", prior)
+    weights = (shares / labels.bincount(minlength=len(shares)).clamp_min(1))[labels]
+    return weights / weights.sum()
 
 
 def _best_inverse(

@@ -14,6 +14,7 @@ from oddkout.cli.execution import (
     RetryFailedOption,
     executor_named,
 )
+from oddkout.cli.prior import PriorOption, prior_value
 from oddkout.cli.progress import grid_progress
 from oddkout.cli.recipe import (
     DEFAULT_RATES,
@@ -83,6 +84,7 @@ def compare_methods(
     address: AddressOption = None,
     processes: ProcessesOption = None,
     retry_failed: RetryFailedOption = False,
+    prior: PriorOption = None,
     target: TargetOption = None,
     test: TestOption = None,
     test_size: TestSizeOption = TEST_SIZE,
@@ -116,6 +118,7 @@ def compare_methods(
                 dropout=dropout,
                 mixed_precision=bfloat16,
             ),
+            prior=prior_value(prior),
             out=out,
             retry_failed=retry_failed,
             executor=executor_named(executor, address=address, processes=processes, folder=out),

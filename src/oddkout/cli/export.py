@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from oddkout.cli.prior import PriorOption, frequencies
+from oddkout.cli.prior import PriorOption, prior_value
 from oddkout.cli.source import JsonOption
 from oddkout.data.examples import read_examples
 from oddkout.exports import MismatchError
@@ -44,7 +44,11 @@ def export(
     examples = None if data is None else read_examples(Path(data), like=classifier.shape)
     try:
         result = exported(
-            classifier, path, format=format, prior=frequencies(prior), examples=examples
+            classifier,
+            path,
+            format=format,
+            prior=classifier.requested_prior(prior_value(prior)),
+            examples=examples,
         )
     except MismatchError as error:
         print(f"oddkout: {error}", file=sys.stderr)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from oddkout.cli.prior import PriorOption, frequencies
+from oddkout.cli.prior import PriorOption, prior_value
 from oddkout.cli.source import JsonOption
 from oddkout.data.examples import read_examples
 from oddkout.fitting.classifier import Classifier
@@ -33,7 +33,7 @@ def predict(
     """
     classifier = Classifier.load(model)
     x = read_examples(source, like=classifier.shape)
-    requested = frequencies(prior)
+    requested = classifier.requested_prior(prior_value(prior))
     probs = classifier.predict_proba(x, prior=requested)
     stated = list(classifier.prior if requested is None else requested)
     if is_json:

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import torch
 import typer
 
+from oddkout.cli.prior import PriorOption, prior_value
 from oddkout.cli.progress import training_progress
 from oddkout.cli.recipe import (
     DEFAULT_RATES,
@@ -75,6 +76,7 @@ def train_classifier(
             "temperature: the temperature alone; none: neither."
         ),
     ] = "folds",
+    prior: PriorOption = None,
     model: ModelOption = None,
     updates: UpdatesOption = None,
     examples: ExamplesOption = None,
@@ -134,7 +136,7 @@ def train_classifier(
                 | ({"categorical": categorical} if categorical else {})
                 | given(group=group)
                 | ({"learning_rates": learning_rates} if learning_rates != DEFAULT_RATES else {})
-                | given(folds=folds)
+                | given(folds=folds, prior=prior)
                 | ({"choose": choose} if choose else {})
                 | ({"members": members} if members != "folds" else {})
                 | ({"calibrate": calibrate} if calibrate != "folds" else {})
@@ -155,6 +157,7 @@ def train_classifier(
                 folds=folds,
                 members=members,
                 calibrate=calibrate,
+                prior=prior_value(prior),
                 seed=seed,
                 checkpoint=checkpoint,
                 progress=progress,

@@ -9,7 +9,7 @@ from typing import Any
 from oddkout.checks import Number, at_least
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
-from oddkout.comparing.contestants import checked_contestants, description
+from oddkout.comparing.contestants import ALWAYS, checked_contestants, description
 from oddkout.comparing.executors import Executor
 from oddkout.comparing.executors.local import LocalExecutor
 from oddkout.comparing.fingerprint import identified
@@ -26,6 +26,7 @@ from oddkout.fitting.methods import DEFAULT_METHODS, method_names
 from oddkout.fitting.pipeline import MembersOption
 from oddkout.fitting.recipe import Recipe, changed_recipe
 from oddkout.fitting.selection import LEARNING_RATES, checked_choices
+from oddkout.prior import requested_population
 
 # The arguments of ``load_data`` that a comparison accepts.
 _READING = ("target", "test", "test_size", "image_size", "categorical", "group", "groups",
@@ -50,6 +51,7 @@ def compare(
     folds: int | None = None,
     members: MembersOption = "folds",
     recipe: Mapping[str, Any] | None = None,
+    prior: Any = None,
     out: str | Path = "runs",
     retry_failed: bool = False,
     executor: Executor | None = None,
@@ -74,6 +76,7 @@ def compare(
             splits, folds, encoded features and calibration. Guessing the class frequencies and
             logistic regression always take part.
         time_limit: Limit in seconds for one fit of such a contestant with its folds; None for none.
+            Guessing and logistic regression have no limit.
         seeds: Number of seeds.
         learning_rates: Learning rates to choose from.
         choose: Further choices, see ``oddkout.fit``; made on the first seed.
@@ -81,6 +84,9 @@ def compare(
             single learning rate.
         members: Whether the networks of the folds predict together, or a single one.
         recipe: Fields of ``Recipe`` to change, e.g. ``{"updates": 300}``.
+        prior: Class frequencies that all contestants are judged for: ``"train"``, ``"uniform"``, a
+            frequency for each class, or a mapping from class names to frequencies. By default
+            those of the training part; for known benchmark data sets equal ones, as in the paper.
         out: Folder for the runs.
         retry_failed: Whether to retry runs of this comparison that failed before.
         executor: Where to perform runs; by default in processes on this machine.
@@ -99,14 +105,16 @@ def compare(
             "5, or give one learning rate and nothing else to choose"
         )
     store = RunStore(out)
-    config = setting(source, folds=folds, members=members, recipe=recipe, out=out, **reading)
+    config = setting(
+        source, folds=folds, members=members, recipe=recipe, prior=prior, out=out, **reading
+    )
     entries = [
         replace(
             config,
             method=name,
             contestant="" if estimator is None else description(estimator),
             estimator=estimator,
-            time_limit=time_limit,
+            time_limit=None if name in ALWAYS else time_limit,
         )
         for name, estimator in outsiders.items()
     ]
@@ -137,6 +145,7 @@ def setting(
     folds: int | None = None,
     members: MembersOption = "folds",
     recipe: Mapping[str, Any] | None = None,
+    prior: Any = None,
     out: str | Path,
     **reading: Any,
 ) -> RunConfig:
@@ -156,7 +165,7 @@ def setting(
     is_benchmark = data.is_benchmark or (isinstance(source, Data) and source.is_benchmark)
     config = replace(
         config,
-        population="uniform" if is_benchmark else "train",
+        population=requested_population(prior, names=data.classes, is_benchmark=is_benchmark),
         folds=suitable_folds(len(data.y_train)) if folds is None else folds,
         **changed_recipe(data.class_sizes, recipe or {}),
     )

@@ -15,6 +15,7 @@ from oddkout.comparing.statistics import Interval, TrainingVariance
 from oddkout.data import KNOWN
 from oddkout.fitting.selection import FIELDS
 from oddkout.metrics.catalogue import METRICS
+from oddkout.prior import prior_sentence
 
 if TYPE_CHECKING:
     from oddkout.comparing.tables import ComparisonTable
@@ -101,7 +102,10 @@ class Comparison:
     @property
     def prior_sentence(self) -> str:
         """Which class frequencies all probabilities are judged for."""
-        if self.setting.population == "train":
+        population = self.setting.population
+        if isinstance(population, tuple):
+            return prior_sentence(population, population)
+        if population == "train":
             return "probabilities are for the class frequencies of the training data"
         return (
             "probabilities are judged for equally frequent classes: uniform, as in the paper, "

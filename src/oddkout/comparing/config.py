@@ -13,9 +13,10 @@ from oddkout.data import KNOWN
 from oddkout.data.load import TrainingPart
 from oddkout.fitting.folds import FOLDS, Calibration
 from oddkout.fitting.methods import METHODS, Method, chosen_method
-from oddkout.fitting.pipeline import MembersOption, Population
+from oddkout.fitting.pipeline import MembersOption
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.selection import FIELDS
+from oddkout.prior import Population
 
 FORMAT = 1
 
@@ -45,9 +46,10 @@ class RunConfig(Recipe):
         distribution: ``"all"`` training examples, or a ``"uniform"``, ``"heavy-tailed"`` or
             ``"exponential"`` subset.
         train_examples: Size of the subset.
-        population: Class frequencies to evaluate for. ``"train"``: those of the training part, to
-            which balanced methods are corrected. ``"uniform"``: as in the paper, without
-            correction.
+        population: Class frequencies to judge for. ``"train"``: those of the training part.
+            ``"uniform"``: equal ones as in the paper, which corrects no method as trained.
+            Numbers: what the user requested. All contestants are corrected to ``"train"`` and to
+            numbers.
         method: Name of the method, or of another contestant.
         contestant: For a user's classifier, the text that identifies it.
         estimator: The user's classifier; neither stored nor compared.
@@ -152,10 +154,12 @@ class RunConfig(Recipe):
         """Read the result of ``to_dict``; unknown fields raise."""
         if unknown := sorted(values.keys() - {part.name for part in fields(cls) if part.compare}):
             raise ValueError(f"unknown fields {unknown}; the run was written by another version")
+        given = values.get("population")
         return cls(
             **(_BEFORE_MEMBERS if "members" not in values else {})
             | values
             | {"categorical": tuple(values.get("categorical", ()))}
+            | ({"population": tuple(given)} if isinstance(given, list) else {})
         )
 
 

@@ -1,12 +1,15 @@
 """Fit a contestant that is not ours: the same folds, the same calibration out of fold."""
 
+import faulthandler
+import multiprocessing as mp
+import os
 import signal
 import threading
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -17,10 +20,18 @@ from torch import Tensor
 from oddkout.checks import Number
 from oddkout.comparing.contestants import unfitted
 from oddkout.fitting.folds import Calibration, FoldScores, assigned_folds, scored_folds
-from oddkout.fitting.pipeline import Population
 from oddkout.fitting.preparation import Prepared
 from oddkout.models.foreign import ForeignModel, log_probabilities
-from oddkout.prior import PriorLedger, class_frequencies, uniform
+from oddkout.prior import (
+    Population,
+    PriorLedger,
+    class_frequencies,
+    judged_prior,
+    stated_prior,
+)
+
+# Share of the time limit, and least seconds, after which a process that does not react is killed.
+_GRACE, _LEAST_GRACE = 0.1, 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,9 +82,10 @@ def fit_outsider(
     x, x_test = (part.flatten(1).double().numpy() for part in (data.x, data.x_test))
     y = data.y.numpy()
     prior = tuple(class_frequencies(data.y, classes=classes).tolist())
-    ledger = PriorLedger(assumed=prior, stated=prior, train=prior)
-    stated = prior if population == "train" else uniform(classes)
-    target = PriorLedger(assumed=prior, stated=stated, train=prior)
+    judged = judged_prior(population, classes=classes)
+    stated = stated_prior(population, train=prior, assumed=prior)
+    ledger = PriorLedger(assumed=prior, stated=stated, train=prior)
+    target = ledger if judged is None else replace(ledger, stated=judged)
     began = time.perf_counter()
     scores = None
     fold_of = assigned_folds(data.y, folds=folds, seed=seed, groups=data.groups) if folds else None
@@ -89,7 +101,7 @@ def fit_outsider(
             fold_of,
             ledger=target,
             calibration=calibration,
-            is_balanced=population == "uniform",
+            judged=judged,
         )
     seconds = {"folds": time.perf_counter() - began}
     began = time.perf_counter()
@@ -116,7 +128,10 @@ def _fitted(estimator: Any, x: Shaped[ndarray, "..."], y: Shaped[ndarray, " _"])
 
 @contextmanager
 def time_limit(seconds: Number | None) -> Iterator[None]:
-    """Raise if the block takes longer. Code outside Python is not interrupted before it returns.
+    """Raise if the block takes longer than a limit.
+
+    Compiled code is not interrupted before it returns. In a worker process, the process is killed
+    some seconds later if it does not return; the executor notices.
 
     Args:
         seconds: The limit; None for none.
@@ -129,12 +144,23 @@ def time_limit(seconds: Number | None) -> Iterator[None]:
         return
 
     def interrupt(*_: object) -> None:
-        raise TimeoutError(f"it took longer than the limit of {seconds:g} seconds")
+        raise TimeoutError(too_slow(seconds))
 
     before = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    with open(os.devnull, "w") as nowhere:
+        if mp.parent_process() is not None:
+            # A timer in C, which works even while compiled code holds the interpreter.
+            grace = max(_GRACE * seconds, _LEAST_GRACE)
+            faulthandler.dump_traceback_later(seconds + grace, exit=True, file=nowhere)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+def too_slow(seconds: Number) -> str:
+    """Why a contestant failed that exceeded its time limit."""
+    return f"it took longer than the limit of {seconds:g} seconds"

@@ -10,12 +10,13 @@ from oddkout.comparing.outsiders import fit_outsider
 from oddkout.comparing.saved import load_comparison
 from oddkout.data import KNOWN, Data, load_data
 from oddkout.fitting.classifier import Classifier
-from oddkout.fitting.fit import described, evaluated, fit_data, prior_sentence
+from oddkout.fitting.fit import described, evaluated, fit_data
 from oddkout.fitting.preparation import prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import Progress
 from oddkout.mixture import Mixture, View
 from oddkout.models.foreign import FOREIGN
+from oddkout.prior import prior_sentence
 
 
 def fit_winner(

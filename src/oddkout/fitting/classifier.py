@@ -1,7 +1,7 @@
 """A trained classifier, in memory and on disk: weights and a card; no pickle, no code."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from oddkout.models import NAMES, build_model
 from oddkout.models.cosine import SUFFIX, with_cosine_layer
 from oddkout.models.ensemble import combined
 from oddkout.models.foreign import FILE, FOREIGN, ForeignModel, load_foreign, save_foreign
+from oddkout.prior import requested_prior
 
 _WEIGHTS = "model.safetensors"
 
@@ -96,15 +97,24 @@ class Classifier:
             "details": self.details,
         }
 
-    def predict_logits(
-        self, x: Any, *, prior: Sequence[float] | None = None
-    ) -> Float[Tensor, "examples classes"]:
+    def requested_prior(self, prior: Any) -> tuple[float, ...] | None:
+        """The requested class frequencies as numbers; None if none are requested.
+
+        Args:
+            prior: ``"train"``, ``"uniform"``, a frequency for each class in the order of
+                ``classes``, or a mapping from class names to frequencies.
+        """
+        if prior is None:
+            return None
+        return requested_prior(prior, train=self.mixture.train, names=self.classes)
+
+    def predict_logits(self, x: Any, *, prior: Any = None) -> Float[Tensor, "examples classes"]:
         """Logits whose softmax gives the predicted probabilities.
 
         Args:
             x: Examples like the training examples: images, rows of features, or a pandas frame with
                 the columns of the training table.
-            prior: Class frequencies where the classifier is used, in the order of ``classes``; by
+            prior: Class frequencies where the classifier is used, see ``requested_prior``; by
                 default those of the card.
         """
         if self.encoder is None:
@@ -118,7 +128,7 @@ class Classifier:
         return self.encoded_logits(self.encoder.encode(x), prior=prior)
 
     def encoded_logits(
-        self, x: Shaped[ndarray, "examples ..."], *, prior: Sequence[float] | None = None
+        self, x: Shaped[ndarray, "examples ..."], *, prior: Any = None
     ) -> Float[Tensor, "examples classes"]:
         """Like ``predict_logits``, for examples as ``Data`` holds them: tables are encoded already.
 
@@ -138,11 +148,9 @@ class Classifier:
                 f"got {shape}; scale images to it, or pass the same columns"
             )
         logits = predict_logits(self.model, self.standardisation(x))
-        return self.mixture.combined(logits, prior=prior)
+        return self.mixture.combined(logits, prior=self.requested_prior(prior))
 
-    def predict_proba(
-        self, x: Any, *, prior: Sequence[float] | None = None
-    ) -> Float[ndarray, "examples classes"]:
+    def predict_proba(self, x: Any, *, prior: Any = None) -> Float[ndarray, "examples classes"]:
         """Probability of each class; the arguments are those of ``predict_logits``."""
         logits = finite_logits(self.predict_logits(x, prior=prior))
         probs: Float[ndarray, "examples classes"] = logits.double().softmax(dim=1).numpy()

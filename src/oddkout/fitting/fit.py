@@ -15,13 +15,13 @@ from oddkout.evaluation import Evaluation, evaluate
 from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.folds import Calibration, suitable_folds
 from oddkout.fitting.methods import chosen_method
-from oddkout.fitting.pipeline import Fitted, MembersOption, Population
+from oddkout.fitting.pipeline import Fitted, MembersOption
 from oddkout.fitting.preparation import Prepared, prepared
 from oddkout.fitting.recipe import Recipe, changed_recipe
 from oddkout.fitting.selection import LEARNING_RATES, checked_choices
 from oddkout.fitting.stack import Stack, fit_stack
 from oddkout.fitting.training import Progress
-from oddkout.prior import Frequencies, uniform
+from oddkout.prior import Population, prior_sentence, requested_population
 from oddkout.version import versions
 
 # Number of bins of the calibration error, as in the paper.
@@ -40,6 +40,7 @@ def fit(
     folds: int | None = None,
     members: MembersOption = "folds",
     calibrate: Calibration = "folds",
+    prior: Any = None,
     seed: int = 0,
     checkpoint: Path | None = None,
     processes: int | None = None,
@@ -50,8 +51,7 @@ def fit(
 
     A network is trained without each cross-validation fold. The out-of-fold predictions choose the
     learning rate and when to stop, and fit the temperature and the strength of prior adjustment.
-    The networks then predict together. Probabilities are for the class frequencies of the training
-    part; for the known benchmark data sets they are for equal class frequencies, as in the paper.
+    The networks then predict together.
 
     Args:
         source: Anything that ``load_data`` takes: a name, a path, a pandas frame, a pair (examples,
@@ -72,6 +72,10 @@ def fit(
         calibrate: ``"folds"`` fits temperature and strength of prior adjustment out of fold,
             ``"temperature"`` the temperature alone; ``"none"`` uses the temperature that the method
             prescribes, usually 1.
+        prior: Class frequencies that probabilities and choices are for: ``"train"``,
+            ``"uniform"``, a frequency for each class, or a mapping from class names to
+            frequencies. By default those of the training part; for known benchmark data sets equal
+            ones, as in the paper.
         seed: Seed of all randomness, including the split into training and test part.
         checkpoint: Folder for the states of all trainings, which resume from it.
         processes: Number of processes to train the networks of the folds in; by default all cores
@@ -89,7 +93,7 @@ def fit(
     data = load_data(source, seed=seed, **reading)
     return fit_data(
         data,
-        population=default_population(data),
+        population=requested_population(prior, names=data.classes, is_benchmark=data.is_benchmark),
         method=method,
         k=k,
         head=head,
@@ -104,11 +108,6 @@ def fit(
         processes=processes,
         progress=progress,
     )
-
-
-def default_population(data: Data) -> Population:
-    """Class frequencies to evaluate for: uniform for known benchmarks, else those of training."""
-    return "uniform" if data.is_benchmark else "train"
 
 
 def fit_data(
@@ -168,23 +167,6 @@ def fit_data(
            "population": population, "seed": seed},
     }  # fmt: skip
     return classifier
-
-
-def prior_sentence(stated: Frequencies, population: Population) -> str:
-    """A sentence for all outputs: which class frequencies the probabilities are for.
-
-    Args:
-        stated: Class frequencies that the probabilities are for.
-        population: Class frequencies to evaluate for.
-    """
-    if population == "train":
-        return "probabilities are for the class frequencies of the training data"
-    if stated == uniform(len(stated)):
-        return "probabilities are for equally frequent classes: uniform, as in the paper"
-    return (
-        "probabilities are for the class frequencies of the training data and are judged for "
-        "equally frequent classes, uncorrected, as in the paper"
-    )
 
 
 def settings_of(fitted: Stack) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from oddkout.calibrators.temperature import example_weights
 from oddkout.checks import at_least, one_of
 from oddkout.data.splits import grouped_parts
 from oddkout.fitting.requirements import fold_count
-from oddkout.prior import PriorLedger
+from oddkout.prior import Frequencies, PriorLedger
 from oddkout.randomness import keyed_generator
 
 FOLDS = 5
@@ -145,7 +145,7 @@ def fitted_ledger(
     y: Int[Tensor, " examples"],
     *,
     calibration: Calibration,
-    is_balanced: bool,
+    judged: Frequencies | None,
 ) -> PriorLedger:
     """The ledger with temperature and strength fitted to held-out logits.
 
@@ -154,14 +154,12 @@ def fitted_ledger(
         logits: Logits of examples that the networks did not see.
         y: Their classes.
         calibration: What to fit.
-        is_balanced: Whether to give all classes the same weight, whatever their size.
+        judged: Class frequencies to judge for; None for those of the examples.
     """
     one_of("calibrate", calibration, get_args(Calibration))
     if calibration == "none":
         return ledger
-    fit = ledger.calibrator.fit(
-        logits, y, is_balanced=is_balanced, has_strength=calibration == "folds"
-    )
+    fit = ledger.calibrator.fit(logits, y, prior=judged, has_strength=calibration == "folds")
     return replace(ledger, temperature=fit.temperature.item(), strength=fit.strength.item())
 
 
@@ -172,7 +170,7 @@ def scored_folds(
     *,
     ledger: PriorLedger,
     calibration: Calibration,
-    is_balanced: bool,
+    judged: Frequencies | None,
 ) -> FoldScores:
     """Calibrate out-of-fold logits and evaluate them.
 
@@ -182,21 +180,21 @@ def scored_folds(
         fold_of: Fold of each example.
         ledger: Class frequencies of the logits and of the probabilities.
         calibration: What to fit.
-        is_balanced: Whether to give all classes the same weight, whatever their size.
+        judged: Class frequencies to judge for; None for those of the examples.
     """
     is_scored = fold_of != UNSCORED
     held, labels, folds = logits[is_scored], y[is_scored], fold_of[is_scored]
 
     def fit(rows: Tensor, classes: Tensor) -> Calibrator:
         return fitted_ledger(
-            ledger, rows, classes, calibration=calibration, is_balanced=is_balanced
+            ledger, rows, classes, calibration=calibration, judged=judged
         ).calibrator
 
     if len(labels) > 1:
         calibrated = cross_fitted(fit, held, labels, folds=scoring_parts(folds)).logits
     else:
         calibrated = ledger.logits(held.double())
-    weight = example_weights(labels, is_balanced=is_balanced)
+    weight = example_weights(labels, judged)
     nll = F.cross_entropy(calibrated, labels, reduction="none")
     hits = (calibrated.argmax(dim=1) == labels).double()
     everything = torch.zeros(len(y), logits.shape[1], dtype=calibrated.dtype)
@@ -205,9 +203,7 @@ def scored_folds(
         logits=logits,
         calibrated=everything,
         fold_of=fold_of,
-        ledger=fitted_ledger(
-            ledger, held, labels, calibration=calibration, is_balanced=is_balanced
-        ),
+        ledger=fitted_ledger(ledger, held, labels, calibration=calibration, judged=judged),
         metrics={"nll": (weight @ nll).item(), "accuracy": (weight @ hits).item()},
     )
 

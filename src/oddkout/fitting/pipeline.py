@@ -22,10 +22,13 @@ from oddkout.fitting.search import Candidate, RecipeSearch
 from oddkout.fitting.selection import runs_of
 from oddkout.fitting.training import Progress
 from oddkout.models.ensemble import combined
-from oddkout.prior import PriorLedger, class_frequencies
-
-# Class frequencies to evaluate for: those of the training part, or equal ones as in the paper.
-Population = Literal["train", "uniform"]
+from oddkout.prior import (
+    Population,
+    PriorLedger,
+    class_frequencies,
+    judged_prior,
+    stated_prior,
+)
 
 # The networks that predict: those of the folds together, or one trained on everything.
 MembersOption = Literal["folds", "single"]
@@ -152,7 +155,7 @@ def fit_network(
     if fold_of is not None:
         search = RecipeSearch(
             data, method=method, fold_of=fold_of, ledger=ledger, calibration=calibration,
-            is_balanced=population == "uniform", seed=seed, counter=counter,
+            judged=judged_prior(population, classes=len(data.classes)), seed=seed, counter=counter,
             checkpoints=checkpoints, processes=processes,
         )  # fmt: skip
         best = search.best(choices, recipe)
@@ -210,10 +213,7 @@ def ensemble_exponent(members: int) -> float:
 
 
 def _ledger(data: Prepared, method: Method, population: Population) -> PriorLedger:
-    """The class frequencies that a method assumes, and those its probabilities are for.
-
-    As trained, the paper corrects no method to equal frequencies.
-    """
+    """The class frequencies that a method assumes, and those its probabilities are for."""
     classes = len(data.classes)
     train_prior = tuple(class_frequencies(data.y, classes=classes).tolist())
     assumed = train_prior
@@ -221,7 +221,7 @@ def _ledger(data: Prepared, method: Method, population: Population) -> PriorLedg
         has_weights = method.balance.beta is not None  # inverse frequencies are exactly uniform
         weights = balance_weights(method, data.y, classes=classes) if has_weights else None
         assumed = tuple(method.balance.assumed_prior(train_prior, weights=weights).tolist())
-    stated = train_prior if population == "train" else assumed
+    stated = stated_prior(population, train=train_prior, assumed=assumed)
     return PriorLedger(assumed=assumed, stated=stated, train=train_prior)
 
 

@@ -14,7 +14,7 @@ from oddkout.fitting.methods import Method
 from oddkout.fitting.preparation import Prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.selection import alternatives
-from oddkout.prior import PriorLedger, uniform
+from oddkout.prior import Frequencies, PriorLedger
 
 # Stops with an out-of-fold NLL up to this multiple of the lowest count as equally good.
 _TOLERANCE = 1.02
@@ -42,7 +42,7 @@ class RecipeSearch:
         fold_of: Tensor,
         ledger: PriorLedger,
         calibration: Calibration,
-        is_balanced: bool,
+        judged: Frequencies | None,
         seed: int,
         counter: UpdateCounter,
         checkpoints: Path | None,
@@ -52,9 +52,9 @@ class RecipeSearch:
         self._method = method
         self._fold_of = fold_of
         self._scoring: dict[str, Any] = {
-            "ledger": replace(ledger, stated=uniform(len(data.classes))) if is_balanced else ledger,
+            "ledger": ledger if judged is None else replace(ledger, stated=judged),
             "calibration": calibration,
-            "is_balanced": is_balanced,
+            "judged": judged,
         }
         if calibration == "none":
             self._scoring["ledger"] = ledger

@@ -15,13 +15,13 @@ from oddkout.checks import Number
 from oddkout.fitting.folds import UNSCORED, Calibration, FoldScores, fitted_ledger, scoring_parts
 from oddkout.fitting.methods import Method, parts_of
 from oddkout.fitting.networks import network_name
-from oddkout.fitting.pipeline import Fitted, MembersOption, Population, fit_network
+from oddkout.fitting.pipeline import Fitted, MembersOption, fit_network
 from oddkout.fitting.preparation import Prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import Progress
 from oddkout.mixture import Mixture, View, mixed, mixture_weights
 from oddkout.models.ensemble import combined, single_networks
-from oddkout.prior import PriorLedger
+from oddkout.prior import Frequencies, Population, PriorLedger, judged_prior
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,11 @@ def fit_stack(
         for number, part in enumerate(parts)
     )
     return combined_views(
-        method, views, data.y, calibration=calibration, is_balanced=population == "uniform"
+        method,
+        views,
+        data.y,
+        calibration=calibration,
+        judged=judged_prior(population, classes=len(data.classes)),
     )
 
 
@@ -148,7 +152,7 @@ def combined_views(
     y: Tensor,
     *,
     calibration: Calibration,
-    is_balanced: bool,
+    judged: Frequencies | None,
 ) -> Stack:
     """Weigh views by their out-of-fold predictions, and score the result.
 
@@ -157,7 +161,7 @@ def combined_views(
         views: What was fitted with each part; all with the same folds.
         y: Classes of the training examples.
         calibration: Weights are equal if it is ``"none"``.
-        is_balanced: Whether to give all classes the same weight, whatever their size.
+        judged: Class frequencies to judge for; None for those of the examples.
     """
     if len(views) == 1:
         return Stack(method=method, views=views, scores=views[0].scores)
@@ -172,7 +176,7 @@ def combined_views(
         """Weights and exponent from some of the examples."""
         chosen = [part[rows] for part in log_probs]
         own = torch.stack([part.gather(1, labels[rows][:, None])[:, 0] for part in chosen], dim=1)
-        importance = example_weights(labels[rows], is_balanced=is_balanced)
+        importance = example_weights(labels[rows], judged)
         weights = mixture_weights(own.exp(), importance=importance)
         if calibration == "none":
             return (1 / len(found),) * len(found), 1.0
@@ -181,7 +185,7 @@ def combined_views(
             mixed(chosen, weights=weights),
             labels[rows],
             calibration="temperature",
-            is_balanced=is_balanced,
+            judged=judged,
         )
         return weights, 1 / float(ledger.temperature)
 
@@ -195,7 +199,7 @@ def combined_views(
         scored[rows] = power * mixed([one[rows] for one in log_probs], weights=own)
     calibrated = torch.zeros(len(y), scored.shape[1], dtype=scored.dtype)
     calibrated[is_scored] = scored.log_softmax(dim=1)
-    importance = example_weights(labels, is_balanced=is_balanced)
+    importance = example_weights(labels, judged)
     nll = F.cross_entropy(scored, labels, reduction="none")
     hits = (scored.argmax(dim=1) == labels).double()
     return Stack(

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Sequence
 
 from oddkout.comparing.executors import Job, Performer
+from oddkout.comparing.outsiders import too_slow
 from oddkout.comparing.perform import perform
 from oddkout.comparing.run import Run, failed_runs
 from oddkout.workers import Died, Workers
@@ -31,6 +32,15 @@ class LocalExecutor:
         finished = self._workers(jobs)
         try:
             for position, runs in finished:
-                yield failed_runs(jobs[position], runs.cause) if isinstance(runs, Died) else runs
+                job = jobs[position]
+                yield failed_runs(job, _reason(job, runs)) if isinstance(runs, Died) else runs
         finally:
             finished.close()
+
+
+def _reason(job: Job, died: Died) -> str:
+    """Why a job failed whose worker died: a contestant of others is killed at its time limit."""
+    limit = job[0].time_limit
+    if limit is not None and died.seconds >= limit:
+        return f"{too_slow(limit)}; it did not react, so its process was killed"
+    return died.cause

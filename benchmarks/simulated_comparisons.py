@@ -1,0 +1,256 @@
+"""Comparisons of simulated data whose truth is known: do intervals and verdicts hold?
+
+python benchmarks/simulated_comparisons.py --part coverage|noise|equal|groups [--simulations 200]
+
+Everything goes through ``oddkout.compare``. Lines are kept in
+``results/simulated-comparisons.jsonl`` and performed once. ``--summary`` prints the shares. Set
+OMP_NUM_THREADS=1.
+
+* coverage: do the intervals of accuracy and NLL cover the expected performance of the procedure,
+  for 36, 200 and 2,000 test examples and 3, 5 and 10 seeds? The truth is the mean of independent
+  repetitions, each measured on 20,000 further examples.
+* noise: labels are independent of features; twelve contestants. Is the verdict "nothing beats
+  guessing"?
+* equal: twelve contestants that see exchangeable blocks of features. Is any pair separated?
+* groups: 120 patients with six visits, features that identify the patient and say nothing about
+  the label. Does the interval of accuracy cover 0.5 if patients are kept together?
+"""
+
+import argparse
+import tempfile
+import warnings
+from collections import defaultdict
+
+import lines
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import oddkout as oko
+from oddkout.comparing.comparison import Comparison
+from oddkout.comparing.outsiders import fit_outsider
+from oddkout.comparing.perform import perform
+from oddkout.fitting.preparation import prepared
+
+FILE = lines.FOLDER / "simulated-comparisons.jsonl"
+# Test examples, and their share of the data.
+SIZES = {36: 0.2, 200: 0.5, 2000: 0.5}
+SEEDS = (3, 5, 10)
+HIDDEN, REPETITIONS = 20_000, 300
+QUICK = {"learning_rates": [0.1], "recipe": {"updates": 60}}
+
+
+def here(jobs):
+    """Performs runs in this process."""
+    for job in jobs:
+        yield perform(job)
+
+
+def compared(data, **options):
+    """A comparison in a temporary folder."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return oko.compare(data, out=folder, executor=here, **options)
+
+
+def three_classes(count, rng):
+    """Three classes, two of four features with a signal."""
+    y = rng.choice(3, size=count, p=[0.6, 0.3, 0.1])
+    centres = np.zeros((3, 4))
+    centres[1, 0], centres[2, 1] = 1.2, 1.5
+    return rng.normal(size=(count, 4)) + centres[y], y
+
+
+def coverage_line(part, size, seeds, simulation):
+    """The intervals of logistic regression and naive Bayes."""
+    rng = np.random.default_rng([7, size, seeds, simulation])
+    comparison = compared(
+        three_classes(round(size / SIZES[size]), rng),
+        methods=["vanilla"], contestants={"bayes": GaussianNB()}, seeds=seeds,
+        test_size=SIZES[size], learning_rates=[0.1], recipe={"updates": 1},
+    )  # fmt: skip
+    found = {
+        f"{name} {metric}": [float(value) for value in (limits.mean, limits.low, limits.high)]
+        for name in ("logistic", "bayes")
+        for metric in ("accuracy", "nll")
+        for limits in [comparison.mean(name, metric, is_tempered=True)]
+    }
+    return {"part": part, "size": size, "seeds": seeds, "simulation": simulation, "found": found}
+
+
+def truth_line(part, size):
+    """Expected performance of the same procedure, from independent repetitions."""
+    values = defaultdict(list)
+    hidden = three_classes(HIDDEN, np.random.default_rng(1))
+    for repetition in range(REPETITIONS):
+        rng = np.random.default_rng([8, size, repetition])
+        x, y = three_classes(round(size / SIZES[size] * (1 - SIZES[size])), rng)
+        ready = prepared(oko.load_data((x, y), test=hidden, seed=repetition))
+        for name, estimator in (("logistic", None), ("bayes", GaussianNB())):
+            fitted = fit_outsider(
+                ready, name=name, estimator=estimator, folds=5, calibration="folds",
+                population="train", seed=repetition,
+            )  # fmt: skip
+            logits = fitted.calibrated.logits(fitted.test_logits.double())
+            hits = (logits.argmax(dim=1) == ready.y_test).double().mean()
+            values[f"{name} accuracy"].append(hits.item())
+            values[f"{name} nll"].append(
+                torch.nn.functional.cross_entropy(logits, ready.y_test).item()
+            )
+    return {
+        "part": part,
+        "size": size,
+        "truth": {name: float(np.mean(own)) for name, own in values.items()},
+    }
+
+
+def noise_line(part, simulation):
+    """Labels are independent of the features."""
+    rng = np.random.default_rng([9, simulation])
+    x, y = rng.normal(size=(180, 6)), rng.choice(3, size=180, p=[0.5, 0.3, 0.2])
+    rivals = {
+        "bayes": GaussianNB(), "lda": LinearDiscriminantAnalysis(),
+        "near": KNeighborsClassifier(15), "tree": DecisionTreeClassifier(max_depth=3),
+        "trees": ExtraTreesClassifier(50), "weak": LogisticRegression(C=0.01),
+        "strong": LogisticRegression(C=100.0), "nearest": KNeighborsClassifier(5),
+    }  # fmt: skip
+    comparison = compared(
+        (x, y), methods=["oko", "vanilla+ls"], contestants=rivals, seeds=5, **QUICK
+    )
+    return {
+        "part": part,
+        "simulation": simulation,
+        "contestants": len(comparison.methods),
+        "is_guessing": comparison.verdict.startswith("Nothing beats guessing"),
+    }
+
+
+class Block(ClassifierMixin, BaseEstimator):
+    """Logistic regression on one block of two features."""
+
+    def __init__(self, block=0):
+        self.block = block
+
+    def fit(self, x, y):
+        """Fit to the block."""
+        self.classes_ = np.unique(y)
+        self._model = LogisticRegression().fit(self._part(x), y)
+        return self
+
+    def predict_proba(self, x):
+        """Probabilities from the block."""
+        return self._model.predict_proba(self._part(x))
+
+    def _part(self, x):
+        return x[:, 2 * self.block : 2 * self.block + 2]
+
+
+def equal_line(part, simulation):
+    """Twelve contestants on exchangeable blocks of features."""
+    rng = np.random.default_rng([10, simulation])
+    y = rng.choice(2, size=180)
+    x = rng.normal(size=(180, 24)) + 0.5 * y[:, None]
+    rivals = {f"block {number}": Block(number) for number in range(12)}
+    whole = compared(
+        (x, y), methods=["vanilla"], contestants=rivals, seeds=5, learning_rates=[0.1],
+        recipe={"updates": 1},
+    )  # fmt: skip
+    alone = Comparison(runs=[run for run in whole.runs if run.config.method in rivals])
+    return {
+        "part": part,
+        "simulation": simulation,
+        "separated": {
+            metric: len(alone.methods) - len(alone.tied(metric, is_tempered=True))
+            for metric in ("nll", "accuracy")
+        },
+    }
+
+
+def groups_line(part, simulation):
+    """Visits that identify a patient, whose label is chance."""
+    rng = np.random.default_rng([11, simulation])
+    patients = np.repeat(np.arange(120), 6)
+    y = rng.permutation(np.repeat([0, 1], 60))[patients]
+    x = rng.normal(size=(120, 8))[patients] + 0.3 * rng.normal(size=(720, 8))
+    options = {
+        "methods": ["oko"], "contestants": {"nearest": KNeighborsClassifier(5)}, "seeds": 5, **QUICK
+    }  # fmt: skip
+    line = {"part": part, "simulation": simulation}
+    for name, groups in (("split by rows", None), ("split by patients", patients)):
+        comparison = compared((x, y), groups=groups, **options)
+        line[name] = {
+            method: [float(value) for value in (limits.mean, limits.low, limits.high)]
+            for method in comparison.methods
+            for limits in [comparison.mean(method, "accuracy", is_tempered=True)]
+        }
+    return line
+
+
+PARTS = {
+    "coverage": coverage_line, "truth": truth_line, "noise": noise_line, "equal": equal_line,
+    "groups": groups_line,
+}  # fmt: skip
+
+
+def wanted_of(part, simulations):
+    """The lines of a part."""
+    numbers = range(simulations)
+    if part == "truth":
+        return [{"part": part, "size": size} for size in SIZES]
+    if part == "coverage":
+        return [
+            {"part": part, "size": size, "seeds": seeds, "simulation": number}
+            for size in SIZES
+            for seeds in SEEDS
+            for number in numbers
+        ]
+    return [{"part": part, "simulation": number} for number in numbers]
+
+
+def summary():
+    """What the lines say."""
+    known = lines.read(FILE)
+    truth = {one["size"]: one["truth"] for one in known if one["part"] == "truth"}
+    inside = defaultdict(list)
+    for one in known:
+        if one["part"] == "coverage" and one["size"] in truth:
+            for name, (_, low, high) in one["found"].items():
+                is_inside = low <= truth[one["size"]][name] <= high
+                inside[one["size"], one["seeds"], name].append(is_inside)
+    for (size, seeds, name), hits in sorted(inside.items()):
+        yield f"coverage, {size:5} test examples, {seeds:2} seeds, {name:17} {share(hits)}"
+    noise = [o["is_guessing"] for o in known if o["part"] == "noise"]
+    yield f"nothing beats guessing: {share(noise)}"
+    for metric in ("nll", "accuracy"):
+        pairs = [o["separated"][metric] > 0 for o in known if o["part"] == "equal"]
+        yield f"equal contestants, some separated by {metric}: {share(pairs)}"
+    grouped = [o for o in known if o["part"] == "groups"]
+    for name in ("split by rows", "split by patients"):
+        for method in ("guess", "logistic", "oko", "nearest"):
+            limits = [o[name][method] for o in grouped]
+            hits = [low <= 0.5 <= high for _, low, high in limits]
+            mean = np.mean([value for value, _, _ in limits]) if limits else float("nan")
+            yield f"{name}, {method:9} mean accuracy {mean:.3f}, 0.5 inside: {share(hits)}"
+
+
+def share(hits):
+    """A share as text."""
+    return f"{sum(hits)} of {len(hits)} ({np.mean(hits):.1%})" if hits else "none performed"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=PARTS)
+    parser.add_argument("--simulations", type=int, default=200)
+    parser.add_argument("--summary", action="store_true")
+    given = parser.parse_args()
+    if given.part:
+        lines.perform_missing(FILE, wanted_of(given.part, given.simulations), PARTS[given.part])
+    if given.summary:
+        print(*summary(), sep="\n")
