@@ -1,9 +1,14 @@
 """The verdict claims no more than the runs support."""
 
+from dataclasses import replace
+
+import pytest
 from rivals import QUICK, signal_table
 from sklearn.naive_bayes import GaussianNB
 
 import oddkout as oko
+from oddkout.comparing.saved import load_comparison, save_comparison
+from oddkout.comparing.verdict import _too_few
 from oddkout.report.headline import headline
 
 
@@ -18,7 +23,8 @@ def test_pure_noise_is_called_guessing(tmp_path):
         **QUICK,
     )
     assert comparison.verdict.startswith("Nothing beats guessing: no contestant predicts better")
-    assert "With 24 test examples, an NLL lower by less than about" in comparison.verdict
+    assert "With 24 test examples, a difference in NLL below about" in comparison.verdict
+    assert "is within chance" in comparison.verdict
     assert headline(comparison) == "Nothing beats guessing the class frequencies"
 
 
@@ -32,4 +38,18 @@ def test_the_verdict_names_logistic_regression_if_nothing_beats_it(tmp_path):
         **QUICK,
     )
     assert "Nothing beats logistic regression significantly in NLL." in comparison.verdict
+    assert "is statistically indistinguishable;" in comparison.verdict
     assert "is the cheaper to train." in comparison.verdict
+
+
+@pytest.mark.parametrize(("gap", "end"), [(0.05, "chance."), (0.2, "test examples to decide.")])
+def test_a_test_part_that_cannot_show_a_large_difference_is_too_small(gap, end):
+    assert _too_few(36, gap).endswith(end)
+
+
+def test_warnings_are_part_of_the_verdict_and_are_saved(tmp_path):
+    comparison = oko.compare(signal_table(), methods=["vanilla"], seeds=1, out=tmp_path, **QUICK)
+    doubtful = replace(comparison, warnings=["the patients are on both sides"])
+    assert doubtful.verdict.endswith("Warning: the patients are on both sides.")
+    save_comparison(doubtful)
+    assert load_comparison(tmp_path).verdict == doubtful.verdict

@@ -33,12 +33,14 @@ class Comparison:
         tuning: The runs that the recipes were chosen from.
         choices: What each method chose on the first seed, with the candidates.
         folder: Folder of the stored runs.
+        warnings: What makes the results doubtful, one sentence each, without a full stop.
     """
 
     runs: Sequence[Run]
     tuning: Sequence[Run] = ()
     choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     folder: Path | None = None
+    warnings: Sequence[str] = ()
 
     @cached_property
     def by_method(self) -> dict[str, list[Run]]:

@@ -65,6 +65,7 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
             }
             for name, runs in comparison.by_method.items()
         },
+        "warnings": list(comparison.warnings),
         "verdict": comparison.verdict,
         "versions": versions(),
     }
@@ -100,6 +101,7 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = True) -> Comp
         }
         compared = [name for entry in contestants for name in entry["runs"]]
         tuned = [name for entry in contestants for name in entry["tuning"]]
+        warnings = [str(warning) for warning in record.get("warnings", ())]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{path} is not a comparison that this version can read ({error}); run oddkout compare "
@@ -110,6 +112,7 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = True) -> Comp
         tuning=_read(store, tuned, has_predictions=False),
         choices=choices,
         folder=folder,
+        warnings=warnings,
     )
 
 

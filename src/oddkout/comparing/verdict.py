@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from statistics import fmean
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from oddkout.comparing.differences import difference_of_runs
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 # What is always compared with: guessing the class frequencies, and the simplest real classifier.
 GUESS, SIMPLE = "guess", "logistic"
 
+# A test part is too small to decide if it cannot show this difference in NLL, which is about 10 %
+# more probability on the true class.
+_LARGE = 0.1
+
 
 def verdict(comparison: "Comparison") -> str:
     """The result of a comparison in a few sentences."""
@@ -23,9 +27,11 @@ def verdict(comparison: "Comparison") -> str:
     winner = comparison.winner
     chosen = "" if winner is None else f"{winner} has the lowest out-of-fold NLL."
     if GUESS in comparison.methods and not better_than(comparison, GUESS):
-        return " ".join(filter(None, [_nothing_beats_guessing(comparison), chosen]))
-    sentences = [_claim(comparison, "accuracy"), _claim(comparison, "nll")]
-    sentences += [_simple(comparison), chosen, _cheaper(comparison)]
+        sentences = [_nothing_beats_guessing(comparison), chosen]
+    else:
+        sentences = [_claim(comparison, "accuracy"), _claim(comparison, "nll")]
+        sentences += [_simple(comparison), chosen, _close(comparison)]
+    sentences += [f"Warning: {warning}." for warning in comparison.warnings]
     return " ".join(filter(None, sentences))
 
 
@@ -65,13 +71,11 @@ def _nothing_beats_guessing(comparison: "Comparison") -> str:
     if not others or examples is None:
         return f"{text}."
     gaps = [_gain(comparison, name, GUESS, len(others)) for name in others]
-    seen = min((gap.mean - gap.low for gap in gaps if gap.low == gap.low), default=math.nan)
-    if math.isnan(seen):
+    # Those that predict nearly the class frequencies would make the smallest one tiny.
+    halves = [gap.mean - gap.low for gap in gaps if not math.isnan(gap.low)]
+    if not halves:
         return f"{text}."
-    return (
-        f"{text}. With {examples} test examples, an NLL lower by less than about {seen:.2g} cannot "
-        "be told from chance."
-    )
+    return f"{text}. {_too_few(examples, median(halves))}"
 
 
 def _claim(comparison: "Comparison", metric: str) -> str:
@@ -111,8 +115,15 @@ def _simple(comparison: "Comparison") -> str:
     return f"Against logistic regression, the best has {effect(gap)}."
 
 
-def _cheaper(comparison: "Comparison") -> str:
-    """Which of the two best to take if they cannot be told apart."""
+def _too_few(examples: int, gap: float) -> str:
+    """Which difference a test part of this size can show, and whether that is enough."""
+    text = f"With {examples} test examples, a difference in NLL below about {gap:.2g} is within "
+    text += "chance"
+    return f"{text}: too few test examples to decide." if gap > _LARGE else f"{text}."
+
+
+def _close(comparison: "Comparison") -> str:
+    """Which of the two best to take if the difference between them is within chance."""
     tied = comparison.tied("nll", is_tempered=True)
     if comparison.seeds < 2 or len(tied) < 2:
         return ""
@@ -121,10 +132,14 @@ def _cheaper(comparison: "Comparison") -> str:
     if not all(seconds.values()):
         return ""
     cheap = min(ranked, key=lambda name: seconds[name])
-    return (
-        f"{ranked[0]} and {ranked[1]} cannot be told apart by their NLL; {cheap} is the cheaper to "
-        "train."
+    text = (
+        f"The NLL of {ranked[0]} and {ranked[1]} is statistically indistinguishable; {cheap} is "
+        "the cheaper to train."
     )
+    examples, lag = _test_examples(comparison), comparison.lag(ranked[1], "nll", is_tempered=True)
+    if examples is None or math.isnan(lag.low):
+        return text
+    return f"{text} {_too_few(examples, (lag.high - lag.low) / 2)}"
 
 
 def effect(gap: float) -> str:
