@@ -15,7 +15,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = [
     ["checks", "draws", "randomness", "version"],
     ["balance", "sets", "models", "data", "metrics", "workers"],
-    ["pairs", "heads", "calibrators"],
+    ["pairs", "partners", "heads", "calibrators"],
     ["samplers", "losses"],
     ["prior", "evaluation"],
     ["mixture"],
