@@ -59,6 +59,39 @@ def test_perfect_statistics_have_a_width_within_their_bounds():
     assert high == 1
 
 
+def test_the_variance_of_auroc_is_that_of_delong():
+    """By pairs of examples, for a class that is frequent enough to be judged by its variance."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(90) < 40
+    scores = norm.cdf(rng.normal(size=90) + 0.8 * labels)
+    order = (scores[labels][:, None] > scores[~labels]).astype(float)
+    area = order.mean()
+    influence = np.zeros(90)
+    influence[labels] = (order.mean(axis=1) - area) * 90 / 40
+    influence[~labels] = (order.mean(axis=0) - area) * 90 / 50
+    variance = (influence**2).sum() / (90 * 89)
+    assert area * (1 - area) / variance < 4 * 40 * 50 / 90, "else the size of the class counts"
+    probs = np.stack([1 - scores, scores], axis=1)
+    [_, ranking] = class_rankings(read(probs=probs, labels=labels.astype(int)))
+    limits = ClassMean(Units(90)).add(
+        ranking.auroc.item(), ranking.auroc_influence, torch.tensor(labels)
+    )
+    assert tuple(limits) == pytest.approx(tuple(wilson(area, area * (1 - area) / variance, 39)))
+
+
+@pytest.mark.parametrize("lowest", [0, -1])
+def test_an_interval_has_the_limits_of_its_formula(lowest):
+    """The statistic is a mean; its scale is stretched to begin at the lowest value."""
+    values = torch.tensor([1.0, 0, 1, 1, 1, 0, 1, 1, 0, 1], dtype=torch.float64)
+    influence = (values - 0.7) * (1 - lowest)
+    limits = influence_interval(
+        lowest + 0.7 * (1 - lowest), influence, Units(10), smallest=3, lowest=lowest
+    )
+    freedom = 3 * (7 * 0.09 + 3 * 0.49) ** 2 / (7 * 0.09**2 + 3 * 0.49**2) - 1
+    expected = lowest + (1 - lowest) * wilson(0.7, 9, freedom)  # 0.21 / (2.1 / 90)
+    assert tuple(limits) == pytest.approx(tuple(expected))
+
+
 def test_without_defined_classes_there_is_no_interval():
     mean = ClassMean(Units(3))
     assert all(map(math.isnan, mean.add(math.nan, torch.zeros(3), torch.zeros(3) > 0)))
