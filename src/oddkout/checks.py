@@ -1,6 +1,7 @@
 """Checks of arguments; their errors say what must hold, what was given, and what to do."""
 
 from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -164,6 +165,19 @@ def few(values: Collection[Any]) -> str:
     """Format the first eight entries of a list."""
     first = ", ".join(map(str, list(values)[:8]))
     return f"[{first}]" if len(values) <= 8 else f"[{first}, ...] ({len(values)} in all)"
+
+
+def suggestion(name: str, names: Collection[str]) -> str:
+    """The end of a sentence about an unknown column: the closest one, or all of them.
+
+    Example:
+        >>> suggestion("diagnois", ["age", "diagnosis"])
+        "did you mean 'diagnosis'?"
+        >>> suggestion("x", ["age", "diagnosis"])
+        'the columns are [age, diagnosis]'
+    """
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"the columns are {few(names)}"
 
 
 def frequencies(

@@ -8,7 +8,7 @@ import pytest
 import torch
 from grids import SMALL, configs, here
 
-from oddkout import load_data
+from oddkout import evaluate, load_data
 from oddkout.calibrators import AdjustedTemperature
 from oddkout.comparing import perform as performing
 from oddkout.comparing.grid import perform_grid
@@ -183,3 +183,15 @@ def test_a_grid_of_real_runs_is_stored_whole(tmp_path):
         predicted = run.logits.argmax(axis=1)
         assert run.value("accuracy") == pytest.approx((predicted == run.labels).mean())
     assert all(run.value("accuracy") > 0.3 for run in runs), "chance is 0.1"
+
+
+def test_test_groups_and_prior_reach_the_metrics_of_a_run():
+    data = prepared(load_data("digits"))
+    logits = torch.randn(len(data.y_test), 10, generator=torch.Generator().manual_seed(0))
+    groups = np.arange(len(data.y_test)) // 5
+    prior = [0.19, *[0.09] * 9]
+    grouped = performing._measured(logits, replace(data, test_units=groups), prior)
+    given = {"bins": 10, "replicates": 200, "prior": prior}
+    expected = evaluate(logits, data.y_test, groups=groups, **given).to_dict()["metrics"]
+    assert grouped == expected
+    assert grouped != performing._measured(logits, data, prior)

@@ -9,6 +9,7 @@ from synthetic import METHODS
 
 from oddkout.comparing.comparison import COMPARED
 from oddkout.comparing.tables import (
+    FURTHER,
     comparison_json,
     comparison_latex,
     comparison_markdown,
@@ -83,3 +84,25 @@ def test_the_table_prints_and_becomes_a_frame():
     assert frame.index.tolist() == ["bb", "oko"]
     assert frame.loc["oko", "accuracy"] == pytest.approx(0.91)
     assert frame.loc["oko", "accuracy_low"] < 0.91 < frame.loc["oko", "accuracy_high"]
+
+
+def test_frames_and_json_hold_further_metrics_if_the_runs_have_them():
+    comparison = comparison_of(oko=[0.9, 0.91, 0.92], bb=[0.91, 0.9, 0.91])
+    for method, base in (("oko", 0.5), ("bb", 0.6)):
+        for number, run in enumerate(comparison.by_method[method]):
+            value = base + number / 10
+            more = {name: {"value": value, "low": value - 0.1, "high": value + 0.1}
+                    for name in FURTHER}  # fmt: skip
+            run.as_trained = run.as_trained | more
+            run.tempered = run.tempered | more
+    frame = comparison.table.to_frame()
+    for name in FURTHER:
+        assert frame.loc["oko", name] == pytest.approx(0.6)
+        assert frame.loc["oko", f"{name}_low"] < 0.6 < frame.loc["oko", f"{name}_high"] <= 1
+    rows = comparison_json(comparison)["methods"]
+    assert rows[0]["method"] == "bb"
+    assert rows[0]["further"]["tempered"]["auroc"]["mean"] == pytest.approx(0.7)
+    del comparison.by_method["bb"][0].tempered["skill"]
+    assert comparison_json(comparison)["methods"][0]["further"]["tempered"].keys() == (
+        {*FURTHER} - {"skill"}
+    )

@@ -54,3 +54,38 @@ def test_json_of_impossible_events_is_strict():
     assert all_right.notes == ["correctness AUROC is undefined: all predictions are correct"]
     assert all_right["accuracy"].low < 0.5, "four examples prove little"
     json.dumps(all_right.to_dict(), allow_nan=False)
+
+
+def test_miscalibration_too_small_to_matter_is_not_called_evidence():
+    """Confidence 0.904, accuracy 0.9 on 200,000 examples: a gap that is significant, but small."""
+    labels = (torch.arange(200_000) % 10 == 9).long()
+    report = oko.evaluate(
+        probs=torch.tensor([[0.904, 0.096]]).expand(200_000, 2), labels=labels, replicates=40
+    )
+    assert report["ece"].null.is_exceeded
+    assert report["ece"].null.mean < 0.001, "rounding of a large sum is no calibration error"
+    assert report.verdict.startswith("no relevant miscalibration: ECE 0.004, while")
+    assert report.verdict.endswith("but errors below 0.005 are too small to matter")
+    larger = oko.evaluate(
+        probs=torch.tensor([[0.906, 0.094]]).expand(200_000, 2), labels=labels, replicates=40
+    )
+    assert larger.verdict.startswith("evidence of overconfidence: ECE 0.006")
+
+
+def test_tiny_classwise_errors_are_too_small_to_matter():
+    """Nearly certain and always right: the error is that of the last digits."""
+    probs = torch.tensor([[1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9]], dtype=torch.float64)
+    report = oko.evaluate(probs=probs.repeat(500, 1), labels=[0, 1] * 500, replicates=40)
+    assert not report.verdict.startswith("evidence")
+
+
+def test_the_json_holds_classes_confusion_and_guess():
+    logits, labels = drawn(60, 3)
+    report = oko.evaluate(logits, labels, replicates=40)
+    plain = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert plain["confusion"] == report.confusion.tolist()
+    assert plain["group_count"] is None
+    assert plain["guess"]["source"] == "of the labels"
+    for result in plain["classes"]:
+        assert result["recall"] == result["accuracy"]
+        assert result["f1"].keys() == result["auroc"].keys() == {"value", "low", "high"}

@@ -10,8 +10,9 @@ from scipy.stats import kstest
 
 import oddkout as oko
 from oddkout import metrics
-from oddkout.evaluation.evaluate import null_level
-from oddkout.evaluation.resampling import CALIBRATION_ERRORS, Examples, Resampler
+from oddkout.evaluation.examples import Examples
+from oddkout.evaluation.measured import null_level
+from oddkout.evaluation.resampling import CALIBRATION_ERRORS, Resampler
 from oddkout.metrics.predictions import read
 
 

@@ -1,4 +1,4 @@
-"""``oddkout predict``: probabilities as CSV."""
+"""``oddkout predict``: predicted classes and probabilities as CSV."""
 
 import csv
 import json
@@ -8,9 +8,13 @@ from typing import Annotated
 
 import typer
 
+from oddkout.checks import few
 from oddkout.cli.prior import PriorOption, prior_value
+from oddkout.cli.recipe import listed
 from oddkout.cli.source import JsonOption
-from oddkout.data.examples import read_examples
+from oddkout.data.examples import read_columns, read_examples
+from oddkout.data.sources import is_frame
+from oddkout.evaluation.files import PREDICTED
 from oddkout.fitting.classifier import Classifier
 
 
@@ -24,27 +28,71 @@ def predict(
             "test part is used.",
         ),
     ],
+    keep: Annotated[
+        str,
+        typer.Option(
+            help="Tables: columns to copy, separated by commas, e.g. id,ward. The predicted class "
+            "is then written, too, and oddkout evaluate reads the result."
+        ),
+    ] = "",
     prior: PriorOption = None,
     is_json: JsonOption = False,
 ) -> None:
     """Print the probability of each class as CSV, one row per example.
 
     Example: oddkout predict digits-model new.npz > probabilities.csv
+
+    With the identifiers and the predicted class, for [bold]oddkout evaluate[/bold]:
+    oddkout predict model patients.csv --keep id > predictions.csv
     """
     classifier = Classifier.load(model)
     x = read_examples(source, like=classifier.shape)
+    kept = _kept(classifier, source, listed(keep), is_table=is_frame(x))
     requested = classifier.requested_prior(prior_value(prior))
     probs = classifier.predict_proba(x, prior=requested)
+    predicted = [classifier.classes[column] for column in probs.argmax(axis=1)]
     stated = list(classifier.prior if requested is None else requested)
     if is_json:
-        record = {"classes": classifier.classes, "prior": stated, "probabilities": probs.tolist()}
+        record = {
+            "classes": classifier.classes,
+            "prior": stated,
+            "kept": kept,
+            "predicted": predicted,
+            "probabilities": probs.tolist(),
+        }
         print(json.dumps(record))
         return
     print(f"probabilities are for the class frequencies {_listed(classifier, stated)}",
           file=sys.stderr)  # fmt: skip
+    before = {**kept, PREDICTED: predicted} if kept else {}
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(classifier.classes)
-    writer.writerows([f"{value:.6g}" for value in row] for row in probs)
+    writer.writerow([*before, *classifier.classes])
+    for number, row in enumerate(probs):
+        cells = [values[number] for values in before.values()]
+        writer.writerow([*cells, *(f"{value:.9g}" for value in row)])
+
+
+def _kept(
+    classifier: Classifier, source: str, names: list[str], *, is_table: bool
+) -> dict[str, list[str]]:
+    """The columns to copy, or raise if there is no such column or its name is taken."""
+    if not names:
+        return {}
+    if not is_table:
+        raise ValueError(
+            f"--keep names columns of a table, but {source} holds arrays or images; leave it out"
+        )
+    if PREDICTED in classifier.classes:
+        raise ValueError(
+            f"the column of predicted classes is called {PREDICTED!r}, like a class of this "
+            "classifier; leave --keep out, or train with another name of the class"
+        )
+    if taken := sorted({*names} & {PREDICTED, *classifier.classes}):
+        raise ValueError(
+            f"a column to keep must not be called {PREDICTED!r} or like a class, got {few(taken)}; "
+            "rename it in the table"
+        )
+    return read_columns(source, names)
 
 
 def _listed(classifier: Classifier, prior: list[float]) -> str:

@@ -185,7 +185,8 @@ def _measured_run(
         **details: Further fields of the run.
     """
     began = time.perf_counter()
-    metrics = _measured(as_trained, data.y_test)
+    prior = details["prior"]
+    metrics = _measured(as_trained, data, prior)
     is_same = torch.equal(calibrated, as_trained)  # usually without folds
     run = Run(
         config=config,
@@ -193,7 +194,7 @@ def _measured_run(
         train_counts=data.y.bincount(minlength=len(data.classes)).tolist(),
         fold_metrics={} if scores is None else scores.metrics,
         as_trained=metrics,
-        tempered=metrics if is_same else _measured(calibrated, data.y_test),
+        tempered=metrics if is_same else _measured(calibrated, data, prior),
         versions=versions(),
         logits=as_trained.numpy().astype(np.float32),
         calibrated_logits=calibrated.numpy().astype(np.float32),
@@ -209,8 +210,15 @@ def _measured_run(
     return run
 
 
-def _measured(logits: Tensor, labels: Tensor) -> dict[str, Any]:
-    """All metrics of the test logits, with confidence intervals."""
-    evaluation = evaluate(logits, labels, bins=BINS, replicates=_REPLICATES)
+def _measured(logits: Tensor, data: Prepared, prior: list[float]) -> dict[str, Any]:
+    """All metrics of the test logits, with confidence intervals; skill is against the prior."""
+    evaluation = evaluate(
+        logits,
+        data.y_test,
+        prior=prior,
+        groups=data.test_units,
+        bins=BINS,
+        replicates=_REPLICATES,
+    )
     metrics: dict[str, Any] = evaluation.to_dict()["metrics"]
     return metrics

@@ -20,7 +20,7 @@ class Cell:
         metric: Name of the metric.
         interval: Mean over seeds with its 95 % confidence interval, which counts training and
             test sample.
-        null: For calibration errors, the score of a perfectly calibrated model: mean and 95th
+        null: For calibration errors, the score of a perfectly calibrated model: mean and 97.5th
             percentile, averaged over seeds.
         is_best: Whether no method has a better mean.
         is_tied: Whether the difference to the best is within chance.

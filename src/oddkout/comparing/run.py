@@ -90,7 +90,7 @@ class Run:
         return float("nan") if measured is None else float(measured)
 
     def null(self, metric: str, *, is_tempered: bool = False) -> dict[str, float] | None:
-        """Null level: mean, 95th percentile and p-value of a perfectly calibrated model.
+        """Null level: mean, 97.5th percentile and p-value of a perfectly calibrated model.
 
         Args:
             metric: Name of a calibration error; other metrics have no null level.

@@ -6,7 +6,11 @@ from typing import Any
 
 from oddkout.comparing.comparison import COMPARED, Comparison
 from oddkout.comparing.rows import KINDS, Cell, table_rows
+from oddkout.comparing.statistics import Interval
 from oddkout.metrics.catalogue import METRICS
+
+# Metrics that frames and JSON hold beside those of the printed tables.
+FURTHER = ("balanced_accuracy", "mcc", "auroc", "average_precision", "skill")
 
 
 @dataclass(frozen=True)
@@ -17,16 +21,22 @@ class ComparisonTable:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each method: mean and limits of each metric, calibrated out of fold."""
+        """A row for each method: mean and limits of each metric, calibrated out of fold.
+
+        Beside the metrics of the printed table, there are those of ``FURTHER``.
+        """
         return [
             {"method": row.method}
             | {
                 name: value
-                for cell in row.cells
+                for metric, interval in (
+                    *((cell.metric, cell.interval) for cell in row.cells),
+                    *further_means(self.comparison, row.method, is_tempered=True).items(),
+                )
                 for name, value in (
-                    (cell.metric, cell.interval.mean),
-                    (f"{cell.metric}_low", cell.interval.low),
-                    (f"{cell.metric}_high", cell.interval.high),
+                    (metric, interval.mean),
+                    (f"{metric}_low", interval.low),
+                    (f"{metric}_high", interval.high),
                 )
             }
             | {"learning_rate": row.learning_rate, "temperature": row.temperature}
@@ -163,6 +173,19 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
                 }
                 for cell in table[method].cells
             }
+        row["further"] = {
+            kind: {
+                metric: {
+                    "mean": number(interval.mean),
+                    "low": number(interval.low),
+                    "high": number(interval.high),
+                }
+                for metric, interval in further_means(
+                    comparison, method, is_tempered=kind == "tempered"
+                ).items()
+            }
+            for kind in tables
+        }
         rows.append(row)
     return {
         "verdict": comparison.verdict,
@@ -171,6 +194,21 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "seeds": comparison.seeds,
         "methods": rows,
         "failed": comparison.failed,
+    }
+
+
+def further_means(comparison: Comparison, method: str, *, is_tempered: bool) -> dict[str, Interval]:
+    """Means of the metrics that the printed tables leave out; runs of old versions lack them.
+
+    Args:
+        method: Name of the method.
+        is_tempered: Whether the out-of-fold calibration is applied.
+    """
+    runs = comparison.by_method[method]
+    return {
+        metric: comparison.mean(method, metric, is_tempered=is_tempered)
+        for metric in FURTHER
+        if all(metric in (run.tempered if is_tempered else run.as_trained) for run in runs)
     }
 
 

@@ -1,10 +1,12 @@
 """Read examples without labels, for a trained classifier."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from oddkout.checks import suggestion
 from oddkout.data.catalogue import KNOWN
 from oddkout.data.images import SUFFIXES, ImageFiles
 from oddkout.data.known import load_known
@@ -45,3 +47,28 @@ def read_examples(source: str | Path, *, like: tuple[int, ...]) -> Any:
         )
     channels, height, width = like
     return ImageFiles(files, size=(height, width), is_grey=channels == 1)[:]
+
+
+def read_columns(source: str | Path, names: Sequence[str]) -> dict[str, list[str]]:
+    """Columns of a table as text, as the file holds them; a missing cell is an empty text.
+
+    Args:
+        source: A table.
+        names: The columns to read.
+    """
+    path = Path(source)
+    columns = {}
+    for name in names:
+        # The column that ``read_frame`` reads as text keeps zeros before an identifier.
+        frame = read_frame(path, name)
+        known = [str(column) for column in frame.columns]
+        if name not in known:
+            raise ValueError(
+                f"{path.name} must hold the column {name!r}, but it does not; "
+                f"{suggestion(name, known)}"
+            )
+        column = frame.iloc[:, known.index(name)]
+        columns[name] = [
+            "" if gap else str(cell) for cell, gap in zip(column, column.isna(), strict=True)
+        ]
+    return columns

@@ -1,6 +1,7 @@
 """All metrics of one set of predictions, with confidence intervals and null levels."""
 
 from oddkout.evaluation.evaluate import evaluate
-from oddkout.evaluation.report import ClassResult, Evaluation, Measured, NullLevel
+from oddkout.evaluation.measured import ClassResult, GuessScore, Measured, NullLevel
+from oddkout.evaluation.report import Evaluation
 
-__all__ = ["ClassResult", "Evaluation", "Measured", "NullLevel", "evaluate"]
+__all__ = ["ClassResult", "Evaluation", "GuessScore", "Measured", "NullLevel", "evaluate"]

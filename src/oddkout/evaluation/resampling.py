@@ -6,7 +6,6 @@ replicates cost a few products of sparse matrices with a table of examples x rep
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,54 +13,44 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from oddkout.metrics.brier import brier_scores, decomposed
-from oddkout.metrics.calibration import Binning, BinSums, bin_of_confidence
-from oddkout.metrics.entropies import cross_entropies, entropies
+from oddkout.evaluation.examples import Examples
+from oddkout.metrics.brier import decomposed
+from oddkout.metrics.calibration import Binning, BinSums, bin_of_confidence, classwise_bin_sums
+from oddkout.metrics.influence import Units
 from oddkout.metrics.predictions import Predictions
 from oddkout.metrics.ranking import confidence_groups, grouped_auroc, grouped_risk
+from oddkout.metrics.skill import guessing_nll, skill
 from oddkout.metrics.smooth import CELLS, cell_weights, smoothed_error
 
 # Numbers in one table of examples x replicates; about ten tables are in memory at a time.
 _TABLE = 2**21
 
 
-@dataclass(frozen=True)
-class Examples:
-    """Predictions with per-example values, such as confidence and cross-entropy."""
-
-    predictions: Predictions
-    confidence: Tensor
-    predicted: Tensor
-    hits: Tensor
-    cross_entropy: Tensor
-    entropy: Tensor
-    brier: Tensor
-
-    @classmethod
-    def of(cls, predictions: Predictions) -> "Examples":
-        """Compute the values of each example."""
-        confidence, predicted = predictions.top()
-        return cls(
-            predictions=predictions,
-            confidence=confidence,
-            predicted=predicted,
-            hits=(predicted == predictions.true_classes).to(confidence.dtype),
-            cross_entropy=cross_entropies(predictions),
-            entropy=entropies(predictions),
-            brier=brier_scores(predictions),
-        )
-
-    def __len__(self) -> int:
-        return len(self.confidence)
-
-
 class Resampler:
-    """Metrics of one set of examples under resampling."""
+    """Metrics of one set of examples under resampling.
+
+    Args:
+        examples: The examples.
+        bins: Number of bins of every binned error.
+        replicates: Number of replicates and of draws.
+        generator: Source of randomness.
+        units: Groups of the examples; a group is drawn as a whole.
+        guess: Class frequencies that the skill is measured against; by default those of the labels.
+    """
 
     def __init__(
-        self, examples: Examples, *, bins: int, replicates: int, generator: torch.Generator
+        self,
+        examples: Examples,
+        *,
+        bins: int,
+        replicates: int,
+        generator: torch.Generator,
+        units: Units | None = None,
+        guess: Tensor | None = None,
     ) -> None:
         self.examples = examples
+        self.units = Units(len(examples)) if units is None else units
+        self.guess = guess
         self.bins = bins
         self.replicates = replicates
         self.generator = generator
@@ -83,7 +72,7 @@ class Resampler:
             self._classwise_bin[block] = bin_of_confidence(self.probs[block], bins=bins).to(number)
 
     def bootstrap(self) -> dict[str, Float[Tensor, " replicates"]]:
-        """Metrics of examples drawn with replacement; equal-mass bins keep their edges."""
+        """Metrics of units drawn with replacement; equal-mass bins keep their edges."""
         values: dict[str, list[Tensor]] = defaultdict(list)
         means = self._mean_values()
         finite = means.nan_to_num(posinf=0.0).float()
@@ -99,11 +88,14 @@ class Resampler:
         group, groups = confidence_groups(self.examples.confidence)
         right = self._sums(group.numpy(), groups, self.hits)
         wrong = self._sums(group.numpy(), groups, 1 - self.hits)
+        labels = self.examples.predictions.true_classes.numpy()
+        classes = self._sums(labels, self.probs.shape[1], None)
         classwise = _ClasswiseSums(self)
 
         for weights in self._drawn_weights():
             drawn = torch.from_numpy(weights)
-            averages = finite.T @ drawn / len(self.examples)
+            total = drawn.sum(dim=0)
+            averages = finite.T @ drawn / total
             if infinite.any():
                 averages = averages.masked_fill(infinite.T @ drawn > 0, torch.inf)
             for name, average in zip(_MEANS, averages, strict=True):
@@ -112,7 +104,10 @@ class Resampler:
             for name, matrices in tops.items():
                 sums = BinSums(*(torch.from_numpy(matrix @ weights) for matrix in matrices))
                 _add_top_errors(values, name, sums)
-            values["smooth_ece"].append(_smooth(smooth @ weights / len(self.examples)))
+            values["smooth_ece"].append(_smooth(smooth @ weights / total.numpy()))
+            sizes = torch.from_numpy(classes @ weights).double()
+            guessing = guessing_nll(sizes, self.guess) / total
+            values["skill"].append(skill(values["nll"][-1].double(), guessing))
             counts = torch.from_numpy(right @ weights), torch.from_numpy(wrong @ weights)
             values["correctness_auroc"].append(grouped_auroc(*counts))
             values["risk_coverage_area"].append(grouped_risk(*counts))
@@ -120,34 +115,43 @@ class Resampler:
         return {name: torch.cat(parts) for name, parts in values.items()}
 
     def null(self) -> dict[str, Float[Tensor, " replicates"]]:
-        """Calibration errors when the labels are drawn from the predictions."""
+        """Calibration errors when the labels are drawn from the predictions.
+
+        All labels of a group are drawn with the same random number, so that examples with equal
+        predictions get the same label. No dependence within groups is stronger.
+        """
         values: dict[str, list[Tensor]] = defaultdict(list)
         examples = self.examples
-        counts = {
-            name: np.bincount(bin_of, minlength=self.bins).astype(np.float32)
+        # Sums of many confidences are in double precision: rounding must not look like an error.
+        confidence = self.confidence.astype(np.float64)
+        sums_of = {
+            name: [
+                np.bincount(bin_of, weights, minlength=self.bins)[:, None]
+                for weights in (np.ones_like(confidence), confidence)
+            ]
             for name, bin_of in self._bin_of.items()
         }
         indicators = {
             name: self._sums(bin_of, self.bins, None) for name, bin_of in self._bin_of.items()
         }
-        confidences = {name: matrix @ self.confidence for name, matrix in indicators.items()}
         smooth = self._sums(self._cells, CELLS, self._shares)
-        smooth_confidence = smooth @ self.confidence
-        ones = np.ones((len(examples), 1), dtype=np.float32)
-        classwise = _ClasswiseSums(self).of(ones)
+        true = Predictions(self.probs, are_logits=False, labels=examples.predictions.labels)
+        classwise = classwise_bin_sums(true, bins=self.bins)
+        classwise_count, classwise_confidence = (
+            part[..., None] for part in (classwise.count, classwise.confidence)
+        )
         mean_entropy = examples.entropy.mean()
         for labels in self._drawn_labels():
             hits = (labels == examples.predicted[:, None]).float().numpy()
             for name, indicator in indicators.items():
-                count, confidence = counts[name][:, None], confidences[name][:, None]
-                sums = BinSums(*map(torch.from_numpy, (count, confidence, indicator @ hits)))
+                sums = BinSums(*map(torch.from_numpy, (*sums_of[name], indicator @ hits)))
                 _add_top_errors(values, name, sums)
-            gaps = smooth_confidence[:, None] - smooth @ hits
+            gaps = smooth @ (self.confidence[:, None] - hits)
             values["smooth_ece"].append(_smooth(gaps / len(examples)))
             cross_entropy = -self.probs.gather(1, labels).log().mean(dim=0, dtype=torch.float64)
             values["entropy_gap"].append((cross_entropy - mean_entropy).abs())
             hits_by_bin = self._classwise_hits(labels)
-            _add_classwise(values, BinSums(classwise.count, classwise.confidence, hits_by_bin))
+            _add_classwise(values, BinSums(classwise_count, classwise_confidence, hits_by_bin))
         return {name: torch.cat(values[name]) for name in CALIBRATION_ERRORS}
 
     def _mean_values(self) -> Float[Tensor, "examples means"]:
@@ -175,24 +179,30 @@ class Resampler:
 
     def _drawn_weights(self) -> Iterator[np.ndarray]:
         """Yield the number of times each example is drawn, as examples x replicates."""
-        examples = len(self.examples)
+        units = self.units.count
         for columns in self._portions():
-            shape = (examples, columns)
-            drawn = torch.randint(examples, shape, generator=self.generator)
+            shape = (units, columns)
+            drawn = torch.randint(units, shape, generator=self.generator)
             weights = torch.zeros(shape).scatter_add_(0, drawn, torch.ones(shape))
-            yield weights.numpy()
+            yield self._of_examples(weights).numpy()
 
     def _drawn_labels(self) -> Iterator[Int[Tensor, "examples columns"]]:
         """Yield labels drawn from the predictions."""
         examples, classes = self.probs.shape
         for columns in self._portions():
-            uniform = torch.rand(examples, columns, generator=self.generator)
+            uniform = self._of_examples(
+                torch.rand(self.units.count, columns, generator=self.generator)
+            )
             drawn = torch.empty(examples, columns, dtype=torch.int64)
             for block, probs in Predictions(self.probs, are_logits=False).blocks():
                 limits = probs.cumsum(dim=1)
                 limits /= limits[:, -1:].clone()
                 drawn[block] = torch.searchsorted(limits, uniform[block], right=True)
             yield drawn.clamp_max_(classes - 1)
+
+    def _of_examples(self, values: Float[Tensor, "units columns"]) -> Tensor:
+        """Rows of values per group as rows per example."""
+        return values if self.units.codes is None else values[self.units.codes]
 
     def _classwise_hits(self, labels: Int[Tensor, "examples columns"]) -> Tensor:
         """Number of labels in each bin of each class, for every column."""

@@ -198,8 +198,10 @@ def evaluated(classifier: Classifier, data: Data) -> Evaluation | None:
         classifier.encoded_logits(np.asarray(data.x_test[:])),
         data.y_test,
         classes=data.classes,
-        # The report groups classes into head, middle and tail, which needs at least 3 classes.
-        train_labels=data.y_train if len(data.classes) > 2 else None,
+        train_labels=data.y_train,
+        # Guess the frequencies that the probabilities are for.
+        prior=None if classifier.prior == classifier.mixture.train else classifier.prior,
+        groups=data.test_groups,
         bins=BINS,
     )
 
@@ -214,6 +216,12 @@ def described(classifier: Classifier, data: Data, ready: Prepared) -> dict[str, 
             "examples": len(ready.y),
             "class_sizes": data.class_sizes,
             "dtype": str(np.asarray(data.x_train[:1]).dtype),
+            "groups": None
+            if data.train_groups is None
+            else {
+                "training": len(np.unique(data.train_groups)),
+                "test": None if data.test_groups is None else len(np.unique(data.test_groups)),
+            },
         },
         "test": None if evaluation is None else evaluation.to_dict(),
         "versions": versions(),

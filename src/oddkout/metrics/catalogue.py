@@ -79,10 +79,44 @@ METRICS = {
             highest=1,
         ),
         Metric(
+            name="mcc",
+            title="MCC",
+            direction="higher",
+            meaning="Matthews' correlation of predicted and true classes: 1 is perfect, 0 is no "
+            "better than chance.",
+            lowest=-1,
+            highest=1,
+        ),
+        Metric(
+            name="auroc",
+            title="AUROC",
+            direction="higher",
+            meaning="Probability that an example of a class gets a higher probability of it than "
+            "an example of another class, averaged over the classes.",
+            highest=1,
+        ),
+        Metric(
+            name="average_precision",
+            title="average precision",
+            direction="higher",
+            meaning="Area under the precision-recall curve of each class, averaged over the "
+            "classes.",
+            highest=1,
+        ),
+        Metric(
             name="nll",
             title="NLL",
             direction="lower",
             meaning="Negative log-likelihood: mean of -log(probability of the true class).",
+        ),
+        Metric(
+            name="skill",
+            title="skill against guessing",
+            direction="higher",
+            meaning="1 - NLL / NLL of always predicting the class frequencies: 1 is perfect, 0 is "
+            "guessing, negative is worse than guessing.",
+            lowest=-math.inf,
+            highest=1,
         ),
         Metric(
             name="brier",
