@@ -74,6 +74,15 @@ def test_classes_that_are_absent_or_never_predicted_are_undefined_and_noted():
     )
 
 
+def test_predictions_of_one_class_have_no_correlation_but_may_have_missed_rare_hits():
+    """594 : 6, and the rare class is never predicted."""
+    report = oko.evaluate(probs=[[0.99, 0.01]] * 600, labels=[0] * 594 + [1] * 6, replicates=40)
+    found = report["mcc"]
+    assert found.value == 0
+    assert found.low == pytest.approx(-1.96 / math.sqrt(600), rel=0.01)
+    assert 0.5 < found.high < 0.9
+
+
 def test_skill_is_against_the_prior_the_training_labels_or_the_labels():
     logits, labels = drawn(100, 2)
     train = [0] * 70 + [1] * 30

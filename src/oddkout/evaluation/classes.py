@@ -86,8 +86,11 @@ def matthews(examples: Examples, units: Units) -> Measured:
     value = matthews_correlation(**predictions.given).item()
     influence = correlation_influence(labels, examples.predicted, classes=predictions.shape[1])
     smallest = _smallest_class(labels, units)
-    limits = influence_interval(value, influence, units, smallest=smallest, lowest=-1.0)
-    return Measured(value, *limits)
+    low, high = influence_interval(value, influence, units, smallest=smallest, lowest=-1.0)
+    if value == 0 and not influence.any():
+        # Predictions of one class: chance alone gives no low value, but rare hits may be missed.
+        low, _ = influence_interval(value, influence, units, smallest=units.count, lowest=-1.0)
+    return Measured(value, low, high)
 
 
 def _smallest_class(labels: Tensor, units: Units) -> int:
