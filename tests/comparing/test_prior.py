@@ -88,3 +88,17 @@ def test_choices_weigh_classes_as_the_prior_does(tmp_path):
     entropy = -sum(share * np.log(share) for share in (0.7, 0.2, 0.1))
     found = comparison.by_method["guess"][0].fold_metrics["nll"]
     assert found == pytest.approx(entropy, abs=0.02)
+
+
+def test_test_examples_are_weighted_to_the_requested_prior(judged):
+    """The mean over classes of the NLL, each with its requested frequency, averaged over seeds."""
+    for method in judged.methods:
+        means = []
+        for run in judged.by_method[method]:
+            logits = run.test_logits(is_tempered=True).astype(np.float64)
+            probs = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+            losses = -np.log(probs[np.arange(len(probs)), run.labels])
+            by_class = [losses[run.labels == label].mean() for label in range(3)]
+            means.append(np.dot(by_class, [0.2, 0.2, 0.6]))
+            assert run.value("nll", is_tempered=True) == pytest.approx(means[-1], rel=0.02)
+        assert judged.mean(method, "nll", is_tempered=True).mean == pytest.approx(np.mean(means))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import torch
 from jaxtyping import Float, Shaped
 from numpy import ndarray
 
@@ -17,6 +18,7 @@ from oddkout.comparing.statistics import (
     pooled_variance,
     t_interval,
 )
+from oddkout.evaluation.weighting import class_weights_for
 from oddkout.metrics.catalogue import METRICS
 
 # Half the width of a stored 95 % interval, in standard errors.
@@ -121,10 +123,28 @@ def pooled_difference(
 
 
 def example_values(run: Run, metric: str, *, is_tempered: bool) -> Float[ndarray, " examples"]:
-    """The value of each test example, whose mean is the metric: accuracy, NLL or Brier score."""
+    """The value of each test example, whose mean is the metric: accuracy, NLL or Brier score.
+
+    If the user requested class frequencies, examples are weighted so that classes have them, and
+    the values vary around the weighted mean as much as they contribute to its variance: within
+    their class, since class frequencies are given.
+    """
     logits = run.test_logits(is_tempered=is_tempered).astype(np.float64)
     assert run.labels is not None, "a run with logits has labels"
-    return _LOSSES[metric](logits, run.labels)
+    values = _LOSSES[metric](logits, run.labels)
+    if not isinstance(run.config.population, tuple):
+        return values
+    labels = torch.from_numpy(run.labels.astype(np.int64))
+    weights = class_weights_for(labels, run.config.population).numpy()
+    mean = (weights * values).mean()
+    sizes = np.bincount(run.labels)
+    centres = np.bincount(run.labels, weights=values) / np.maximum(sizes, 1)
+    size, centre = sizes[run.labels], centres[run.labels]
+    spread = np.sqrt(size / np.maximum(size - 1, 1)) * (values - centre)
+    # A class of one example says nothing of its own spread.
+    shifts = weights * np.where(size > 1, spread, values - mean)
+    contributions: Float[ndarray, " examples"] = mean + shifts - shifts.mean()
+    return contributions
 
 
 def test_units(runs: Sequence[Run]) -> list[Shaped[ndarray, " _"]]:

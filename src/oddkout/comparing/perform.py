@@ -4,7 +4,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from oddkout.comparing.run import Run, failed_runs
 from oddkout.data import Data
 from oddkout.data.load import load_everything, training_subset
 from oddkout.evaluation import evaluate
+from oddkout.evaluation.weighting import evaluate_for_prior
 from oddkout.fitting.fit import BINS
 from oddkout.fitting.folds import UNSCORED, FoldScores
 from oddkout.fitting.preparation import Prepared, prepared
@@ -185,8 +186,9 @@ def _measured_run(
         **details: Further fields of the run.
     """
     began = time.perf_counter()
-    prior = details["prior"]
-    metrics = _measured(as_trained, data, prior)
+    is_weighted = isinstance(config.population, tuple)
+    measured = partial(_measured, data=data, prior=details["prior"], is_weighted=is_weighted)
+    metrics = measured(as_trained)
     is_same = torch.equal(calibrated, as_trained)  # usually without folds
     run = Run(
         config=config,
@@ -194,7 +196,7 @@ def _measured_run(
         train_counts=data.y.bincount(minlength=len(data.classes)).tolist(),
         fold_metrics={} if scores is None else scores.metrics,
         as_trained=metrics,
-        tempered=metrics if is_same else _measured(calibrated, data, prior),
+        tempered=metrics if is_same else measured(calibrated),
         versions=versions(),
         logits=as_trained.numpy().astype(np.float32),
         calibrated_logits=calibrated.numpy().astype(np.float32),
@@ -210,9 +212,16 @@ def _measured_run(
     return run
 
 
-def _measured(logits: Tensor, data: Prepared, prior: list[float]) -> dict[str, Any]:
-    """All metrics of the test logits, with confidence intervals; skill is against the prior."""
-    evaluation = evaluate(
+def _measured(
+    logits: Tensor, *, data: Prepared, prior: list[float], is_weighted: bool
+) -> dict[str, Any]:
+    """All metrics of the test logits, with confidence intervals; skill is against the prior.
+
+    Args:
+        is_weighted: Whether to weigh test examples so that classes have the frequencies of the
+            prior.
+    """
+    evaluation = (evaluate_for_prior if is_weighted else evaluate)(
         logits,
         data.y_test,
         prior=prior,

@@ -128,7 +128,7 @@ def _fitted_outsider(data: Data, config: RunConfig, *, seed: int) -> Classifier:
         standardisation=ready.standardisation,
         encoder=data.encoder,
     )
-    classifier.evaluation = evaluated(classifier, data)
+    classifier.evaluation = evaluated(classifier, data, config.population)
     classifier.details = described(classifier, data, ready) | {
         "folds": None if fitted.scores is None else fitted.scores.metrics,
         "prior": prior_sentence(fitted.calibrated.stated, config.population),

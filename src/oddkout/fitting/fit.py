@@ -12,6 +12,7 @@ from oddkout.checks import Number, at_least, one_of
 from oddkout.data import Data, load_data
 from oddkout.data.sources import DataSource
 from oddkout.evaluation import Evaluation, evaluate
+from oddkout.evaluation.weighting import evaluate_for_prior
 from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.folds import Calibration, suitable_folds
 from oddkout.fitting.methods import chosen_method
@@ -158,7 +159,7 @@ def fit_data(
         standardisation=ready.standardisation,
         encoder=data.encoder,
     )
-    classifier.evaluation = evaluated(classifier, data)
+    classifier.evaluation = evaluated(classifier, data, population)
     classifier.details = _details(classifier, data, ready, fitted) | {
         "prior": prior_sentence(mixture.stated, population),
         "settings": settings_of(fitted)
@@ -190,17 +191,22 @@ def _parameters(fitted: Stack) -> int:
     return sum(weights.numel() for weights in fitted.model.parameters())
 
 
-def evaluated(classifier: Classifier, data: Data) -> Evaluation | None:
-    """Evaluation on the test part; None if it has fewer than 2 examples."""
+def evaluated(classifier: Classifier, data: Data, population: Population) -> Evaluation | None:
+    """Evaluation on the test part; None if it has fewer than 2 examples.
+
+    Args:
+        population: Class frequencies to judge for; requested ones weigh the test examples.
+    """
     if len(data.y_test) < 2:
         return None
-    return evaluate(
+    judge = evaluate_for_prior if isinstance(population, tuple) else evaluate
+    return judge(
         classifier.encoded_logits(np.asarray(data.x_test[:])),
         data.y_test,
         classes=data.classes,
         train_labels=data.y_train,
         # Guess the frequencies that the probabilities are for.
-        prior=None if classifier.prior == classifier.mixture.train else classifier.prior,
+        prior=None if population == "train" else classifier.prior,
         groups=data.test_groups,
         bins=BINS,
     )
