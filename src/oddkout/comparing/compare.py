@@ -28,8 +28,8 @@ from oddkout.fitting.recipe import Recipe, changed_recipe
 from oddkout.fitting.selection import LEARNING_RATES, checked_choices
 
 # The arguments of ``load_data`` that a comparison accepts.
-_READING = ("target", "test", "test_size", "image_size", "categorical", "group", "groups",
-            "distribution", "train_examples")  # fmt: skip
+_READING = ("target", "test", "test_size", "image_size", "categorical", "text", "numeric",
+            "rare_below", "group", "groups", "distribution", "train_examples")  # fmt: skip
 
 # Limit in seconds for contestants that are not ours.
 TIME_LIMIT = 600
@@ -149,9 +149,11 @@ def setting(
         is_given = "distribution" in reading or "train_examples" in reading
         reading = ({} if is_given else _DIGITS_SUBSET) | reading
     given = {name: value for name, value in reading.items() if value is not None}
-    categorical = tuple(given.pop("categorical", ()))
+    kinds: dict[str, Any] = {
+        name: tuple(given.pop(name, ())) for name in ("categorical", "text", "numeric")
+    }
     path, options = stored_source(source, Path(out), given)
-    config = RunConfig(data=path, members=members, categorical=categorical, **options)
+    config = RunConfig(data=path, members=members, **kinds, **options)
     data = data_for(config)
     is_benchmark = data.is_benchmark or (isinstance(source, Data) and source.is_benchmark)
     config = replace(
