@@ -40,12 +40,12 @@ def class_shift(data: Data) -> ClassShift | None:
     """The difference of the class frequencies of a separate test part, if it is significant.
 
     A test part that we split off has the frequencies of the training part by design, or differs by
-    whole groups: there is nothing to warn of.
+    whole groups; known benchmarks are judged for equal classes anyway: there is nothing to warn of.
 
     Args:
         data: Loaded data.
     """
-    if data.test_rows is not None or len(data.y_test) == 0:
+    if data.test_rows is not None or data.is_benchmark or len(data.y_test) == 0:
         return None
     counts = [np.bincount(y, minlength=len(data.classes)) for y in (data.y_train, data.y_test)]
     groups = None

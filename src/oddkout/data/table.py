@@ -84,6 +84,7 @@ class TableEncoder:
         columns: Names of the input columns.
         categorical: Names of those that hold categories.
         features: Names of the output columns.
+        sources: Name of the input column of each output column.
         constant: Names of the columns with a single value.
         missing: Number of missing cells of each column that has any.
         left_out: Reasons why columns are left out, by name.
@@ -156,6 +157,16 @@ class TableEncoder:
             *self._numeric,
             *(f"{name}={value}" for name, seen in pairs for value in seen),
             *(f"{name}#{place}" for name in self._text for place in range(WORD_FEATURES)),
+        )
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Name of the input column of each output column."""
+        pairs = zip(self._category, self._categories, strict=True)
+        return (
+            *self._numeric,
+            *(name for name, seen in pairs for _ in seen),
+            *(name for name in self._text for _ in range(WORD_FEATURES)),
         )
 
     def encode(self, frame: Any) -> Float32[ndarray, "rows features"]:
