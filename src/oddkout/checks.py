@@ -171,13 +171,14 @@ def suggestion(name: str, names: Collection[str]) -> str:
     """The end of a sentence about an unknown column: the closest one, or all of them.
 
     Example:
-        >>> suggestion("diagnois", ["age", "diagnosis"])
+        >>> suggestion("Diagnois", ["age", "diagnosis"])
         "did you mean 'diagnosis'?"
         >>> suggestion("x", ["age", "diagnosis"])
         'the columns are [age, diagnosis]'
     """
-    close = get_close_matches(name, names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"the columns are {few(names)}"
+    folded = {column.casefold().strip(): column for column in reversed(list(names))}
+    close = get_close_matches(name.casefold().strip(), folded, n=1)
+    return f"did you mean {folded[close[0]]!r}?" if close else f"the columns are {few(names)}"
 
 
 def frequencies(

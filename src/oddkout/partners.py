@@ -116,7 +116,8 @@ class Partners:
 def _codes(groups: Labels) -> Int[Tensor, " examples"]:
     """Groups as numbers from 0."""
     given = class_labels(groups).cpu()
-    return torch.unique(given, return_inverse=True)[1]
+    codes: Int[Tensor, " examples"] = torch.unique(given, return_inverse=True)[1]
+    return codes
 
 
 def _runs(

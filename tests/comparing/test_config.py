@@ -26,6 +26,8 @@ CHANGES = {
     "test_size": 0.3,
     "image_size": 8,
     "categorical": ("c",),
+    "text": ("c",),
+    "numeric": ("c",),
     "distribution": "uniform",
     "train_examples": 100,
     "population": "train",

@@ -137,3 +137,19 @@ def test_wrong_groups_are_refused(options, text):
         oko.load_data((x, y), groups=np.zeros(60, dtype=int))
     with pytest.raises(ValueError, match="for arrays, pass groups="):
         oko.load_data((x, y), group="patient")
+
+
+def test_useless_groups_are_refused_in_a_sentence():
+    x, y, patient = visits(patients=10)
+    frame = pd.DataFrame(x).add_prefix("m").assign(patient=patient, diagnosis=y)
+    with pytest.raises(ValueError, match="must be another column than the target, got 'diagnosis'"):
+        oko.load_data(frame, target="diagnosis", group="diagnosis")
+    copied = frame.assign(patient=np.where(y == 1, "ill", "well"))
+    with pytest.raises(
+        ValueError, match="finer than the classes, but each of the 2 classes is one"
+    ):
+        oko.load_data(copied, target="diagnosis", group="patient")
+    with pytest.raises(ValueError, match="a split by groups needs at least 2 groups, got 1"):
+        oko.load_data(frame.assign(patient="same"), target="diagnosis", group="patient")
+    with pytest.raises(ValueError, match="besides 'diagnosis' and 'patient', got no other column"):
+        oko.load_data(frame[["patient", "diagnosis"]], target="diagnosis", group="patient")

@@ -32,6 +32,44 @@ def test_a_folder_per_class_becomes_images(tmp_path, mode, shape):
     assert len(separate.y_test) == 12
 
 
+@pytest.mark.parametrize(
+    ("values", "suffix"),
+    [
+        (np.arange(64, dtype=np.uint16).reshape(8, 8) * 1040, ".png"),
+        (np.arange(64, dtype=np.uint16).reshape(8, 8) * 1040, ".tif"),
+        (np.arange(64, dtype=np.float32).reshape(8, 8) / 63, ".tif"),
+    ],
+)
+def test_images_of_16_bits_and_of_floats_keep_their_range(tmp_path, values, suffix):
+    Image.fromarray(values).save(tmp_path / f"a{suffix}")
+    decoded = images_module.ImageFiles([tmp_path / f"a{suffix}"], size=None, is_grey=True)[0]
+    scale = 65_535 if values.dtype == np.uint16 else 1
+    expected = values.astype(np.float64) / scale * 255
+    assert np.abs(decoded - expected).max() <= 0.5
+    assert len(np.unique(decoded)) == 64
+
+
+def test_brightness_without_a_known_range_is_refused(tmp_path):
+    Image.fromarray(np.full((4, 4), 7.5, dtype=np.float32)).save(tmp_path / "a.tif")
+    with pytest.raises(ValueError, match=r"a.tif cannot .* must lie in 0 .. 1, got 7.5 .. 7.5"):
+        images_module.ImageFiles([tmp_path / "a.tif"], size=None, is_grey=True)[0]
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_photographs_are_upright(tmp_path, orientation):
+    """The same scene, stored in each of the eight ways that a camera may be held."""
+    scene = np.zeros((16, 24), dtype=np.uint8)
+    scene[:8, :8], scene[:8, 16:] = 255, 120
+    ways = {1: scene, 2: scene[:, ::-1], 3: scene[::-1, ::-1], 4: scene[::-1], 5: scene.T,
+            6: np.rot90(scene), 7: scene[::-1, ::-1].T, 8: np.rot90(scene, -1)}  # fmt: skip
+    image = Image.fromarray(np.ascontiguousarray(ways[orientation]))
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    image.save(tmp_path / "a.png", exif=exif)
+    decoded = images_module.ImageFiles([tmp_path / "a.png"], size=None, is_grey=True)[0]
+    np.testing.assert_array_equal(decoded, scene)
+
+
 def test_damaged_images_are_all_named(tmp_path):
     make_images(tmp_path)
     for name in ("cat/3.png", "dog/5.png"):

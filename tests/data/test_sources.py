@@ -8,7 +8,9 @@ from oddkout import fit, load_data
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"must be a .npz, .csv or .parquet file, or a folder"):
+    with pytest.raises(
+        ValueError, match=r"a .csv, .tsv, .xlsx, .parquet or .npz file, or a folder"
+    ):
         load_data(written(tmp_path, "hello", "notes.txt"))
 
 

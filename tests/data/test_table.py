@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from tables import TABLE, written
 
 from oddkout import load_data
-from oddkout.data.table import TableEncoder, features_and_labels, read_frame
+from oddkout.data.table import TableEncoder, features_and_labels
+from oddkout.data.table_files import read_frame
 
 
 @pytest.fixture

@@ -1,34 +1,11 @@
 """Raw inputs are encoded inside the graph as outside of it."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from exportable import image_classifier, patients, table_classifier
 
 import oddkout as oko
-from oddkout.data.table import TableEncoder
-from oddkout.exports.raw import TableInput
-
-
-def test_a_table_is_encoded_in_the_graph_as_outside_of_it():
-    """To the bit, on rows that the encoder has not seen."""
-    train, new = patients(200), patients(200, seed=1)
-    new.loc[::5, "ward"] = "never seen"
-    encoder = TableEncoder(train, categorical=["grade"])
-    table = TableInput(encoder)
-    np.testing.assert_array_equal(table(*table.arguments(new)), encoder.encode(new))
-    random = table.random_examples(100, torch.Generator().manual_seed(0))
-    assert random.isna().any().all(), "cells of every column must be missing"
-    np.testing.assert_array_equal(table(*table.arguments(random)), encoder.encode(random))
-
-
-def test_empty_text_that_is_a_category_stays_one():
-    frame = pd.DataFrame({"ward": ["", "north", None, "north"]})
-    encoder = TableEncoder(frame)
-    table = TableInput(encoder)
-    assert table.feed(frame)["ward"].tolist() == ["", "north", "(missing)", "north"]
-    np.testing.assert_array_equal(table(*table.arguments(frame)), encoder.encode(frame))
 
 
 def test_features_are_taken_as_they_are(tmp_path):

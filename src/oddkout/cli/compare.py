@@ -39,14 +39,18 @@ from oddkout.cli.source import (
     GroupOption,
     ImageSizeOption,
     JsonOption,
+    NumericOption,
+    RareBelowOption,
     TargetOption,
     TestOption,
     TestSizeOption,
+    TextOption,
     TrainExamplesOption,
 )
 from oddkout.comparing.compare import TIME_LIMIT, compare
 from oddkout.comparing.saved import comparison_record
 from oddkout.comparing.tables import comparison_json, comparison_text
+from oddkout.data.categories import RARE_BELOW
 from oddkout.fitting.methods import DEFAULT_METHODS
 
 _NO_REPORT = "no report, which needs jinja2 and matplotlib; run: pip install 'oddkout[plot]'"
@@ -90,6 +94,9 @@ def compare_methods(
     test_size: TestSizeOption = TEST_SIZE,
     image_size: ImageSizeOption = None,
     categorical: CategoricalOption = None,
+    text: TextOption = None,
+    numeric: NumericOption = None,
+    rare_below: RareBelowOption = RARE_BELOW,
     group: GroupOption = None,
     is_json: JsonOption = False,
 ) -> int:
@@ -129,6 +136,9 @@ def compare_methods(
             test_size=test_size,
             image_size=image_size,
             categorical=categorical,
+            text=text,
+            numeric=numeric,
+            rare_below=rare_below,
             group=group,
         )
     page = _page(out)

@@ -6,13 +6,18 @@ from oddkout.cli.source import (
     TEST_SIZE,
     CategoricalOption,
     DataDirOption,
+    GroupOption,
     ImageSizeOption,
     JsonOption,
+    NumericOption,
+    RareBelowOption,
     SourceArgument,
     TargetOption,
     TestOption,
     TestSizeOption,
+    TextOption,
 )
+from oddkout.data.categories import RARE_BELOW
 from oddkout.diagnosis import doctor as examine
 
 
@@ -23,6 +28,10 @@ def doctor(
     test_size: TestSizeOption = TEST_SIZE,
     image_size: ImageSizeOption = None,
     categorical: CategoricalOption = None,
+    text: TextOption = None,
+    numeric: NumericOption = None,
+    rare_below: RareBelowOption = RARE_BELOW,
+    group: GroupOption = None,
     data_dir: DataDirOption = None,
     is_json: JsonOption = False,
 ) -> int:
@@ -37,6 +46,10 @@ def doctor(
         test_size=test_size,
         image_size=image_size,
         categorical=categorical or (),
+        text=text or (),
+        numeric=numeric or (),
+        rare_below=rare_below,
+        group=group,
         data_dir=data_dir,
     )
     print(json.dumps(diagnosis.to_dict(), indent=2) if is_json else diagnosis)

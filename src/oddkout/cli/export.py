@@ -27,7 +27,7 @@ def export(
     prior: PriorOption = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Real examples to verify with: .csv, .parquet, .npz, or a folder."),
+        typer.Option(help="Real examples to verify with: a table, .npz, or a folder."),
     ] = None,
     is_json: JsonOption = False,
 ) -> int:

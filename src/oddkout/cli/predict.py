@@ -24,8 +24,8 @@ def predict(
         str,
         typer.Argument(
             metavar="DATA",
-            help="Examples: .csv, .parquet, .npz, a folder of images, or a known data set, whose "
-            "test part is used.",
+            help="Examples: a table, .npz, a folder of images, or a known data set, whose test "
+            "part is used.",
         ),
     ],
     keep: Annotated[

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 SOURCE_HELP = (
-    "digits, mnist, fashion_mnist, cifar10, cifar100; or a path: .npz, .csv, .parquet, or a folder "
-    "with one subfolder of images per class."
+    "digits, mnist, fashion_mnist, cifar10, cifar100; or a path: a table (.csv, .tsv, .xlsx, "
+    ".parquet), .npz, or a folder with one subfolder of images per class."
 )
 TEST_SIZE = 0.2
 SourceArgument = Annotated[str, typer.Argument(metavar="DATA", help=SOURCE_HELP)]
@@ -25,8 +25,29 @@ ImageSizeOption = Annotated[
 ]
 CategoricalOption = Annotated[
     list[str] | None,
+    typer.Option("--categorical", help="Tables: column to treat as categories; may be repeated."),
+]
+TextOption = Annotated[
+    list[str] | None,
     typer.Option(
-        "--categorical", help="Tables: numeric column to treat as categories; may be repeated."
+        "--text",
+        help="Tables: column of free text, whose words are hashed; otherwise it is left out. May "
+        "be repeated.",
+    ),
+]
+NumericOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--numeric",
+        help="Tables: column to treat as numbers although it looks like an identifier; may be "
+        "repeated.",
+    ),
+]
+RareBelowOption = Annotated[
+    int,
+    typer.Option(
+        "--rare-below",
+        help="Tables: categories with fewer training rows are merged, and no file names them.",
     ),
 ]
 GroupOption = Annotated[

@@ -37,13 +37,17 @@ from oddkout.cli.source import (
     GroupOption,
     ImageSizeOption,
     JsonOption,
+    NumericOption,
+    RareBelowOption,
     SourceArgument,
     TargetOption,
     TestOption,
     TestSizeOption,
+    TextOption,
     TrainExamplesOption,
 )
 from oddkout.comparing.winner import fit_winner
+from oddkout.data.categories import RARE_BELOW
 from oddkout.fitting.classifier import Classifier, refuse_other_content
 from oddkout.fitting.fit import fit
 
@@ -108,6 +112,9 @@ def train_classifier(
     test_size: TestSizeOption = TEST_SIZE,
     image_size: ImageSizeOption = None,
     categorical: CategoricalOption = None,
+    text: TextOption = None,
+    numeric: NumericOption = None,
+    rare_below: RareBelowOption = RARE_BELOW,
     group: GroupOption = None,
     data_dir: DataDirOption = None,
     is_json: JsonOption = False,
@@ -133,7 +140,16 @@ def train_classifier(
                 recipe
                 | given(k=k, head=head, distribution=distribution, train_examples=train_examples)
                 | given(test=test, image_size=image_size, data_dir=data_dir)
-                | ({"categorical": categorical} if categorical else {})
+                | {
+                    name: columns
+                    for name, columns in (
+                        ("categorical", categorical),
+                        ("text", text),
+                        ("numeric", numeric),
+                    )
+                    if columns
+                }
+                | ({"rare_below": rare_below} if rare_below != RARE_BELOW else {})
                 | given(group=group)
                 | ({"learning_rates": learning_rates} if learning_rates != DEFAULT_RATES else {})
                 | given(folds=folds, prior=prior)
@@ -167,6 +183,9 @@ def train_classifier(
                 test_size=test_size,
                 image_size=image_size,
                 categorical=categorical or (),
+                text=text or (),
+                numeric=numeric or (),
+                rare_below=rare_below,
                 group=group,
                 data_dir=data_dir,
             )

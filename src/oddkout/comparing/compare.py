@@ -21,6 +21,7 @@ from oddkout.comparing.store import RunStore
 from oddkout.comparing.tuning import perform_tuned
 from oddkout.data import Data
 from oddkout.data.sources import DataSource
+from oddkout.diagnosis.doctor import doubts
 from oddkout.fitting.folds import suitable_folds
 from oddkout.fitting.methods import DEFAULT_METHODS, method_names
 from oddkout.fitting.pipeline import MembersOption
@@ -29,8 +30,8 @@ from oddkout.fitting.selection import LEARNING_RATES, checked_choices
 from oddkout.prior import requested_population
 
 # The arguments of ``load_data`` that a comparison accepts.
-_READING = ("target", "test", "test_size", "image_size", "categorical", "group", "groups",
-            "distribution", "train_examples")  # fmt: skip
+_READING = ("target", "test", "test_size", "image_size", "categorical", "text", "numeric",
+            "rare_below", "group", "groups", "distribution", "train_examples")  # fmt: skip
 
 # Limit in seconds for contestants that are not ours.
 TIME_LIMIT = 600
@@ -134,7 +135,13 @@ def compare(
         ),
     )
     final = [store.read(run.config, has_predictions=True) for run in runs]
-    comparison = Comparison(runs=final, tuning=tuning, choices=choices, folder=Path(out))
+    comparison = Comparison(
+        runs=final,
+        tuning=tuning,
+        choices=choices,
+        folder=Path(out),
+        warnings=doubts(source, data_for(config), has_prior=prior is not None, **reading),
+    )
     save_comparison(comparison)
     return comparison
 
@@ -158,9 +165,11 @@ def setting(
         is_given = "distribution" in reading or "train_examples" in reading
         reading = ({} if is_given else _DIGITS_SUBSET) | reading
     given = {name: value for name, value in reading.items() if value is not None}
-    categorical = tuple(given.pop("categorical", ()))
+    kinds: dict[str, Any] = {
+        name: tuple(given.pop(name, ())) for name in ("categorical", "text", "numeric")
+    }
     path, options = stored_source(source, Path(out), given)
-    config = RunConfig(data=path, members=members, categorical=categorical, **options)
+    config = RunConfig(data=path, members=members, **kinds, **options)
     data = data_for(config)
     is_benchmark = data.is_benchmark or (isinstance(source, Data) and source.is_benchmark)
     config = replace(

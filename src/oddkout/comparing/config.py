@@ -10,6 +10,7 @@ from typing import Any
 from oddkout.checks import Number, at_least
 from oddkout.comparing.contestants import OUTSIDERS, is_outsider
 from oddkout.data import KNOWN
+from oddkout.data.categories import RARE_BELOW
 from oddkout.data.load import TrainingPart
 from oddkout.fitting.folds import FOLDS, Calibration
 from oddkout.fitting.methods import METHODS, Method, chosen_method
@@ -19,6 +20,9 @@ from oddkout.fitting.selection import FIELDS
 from oddkout.prior import Population
 
 FORMAT = 1
+
+# Counts the changes in how tables are encoded: runs with another encoding are other runs.
+_ENCODING = 2
 
 # What runs of version 0.1.0 did, which did not record it.
 _BEFORE_MEMBERS: dict[str, Any] = {
@@ -41,7 +45,10 @@ class RunConfig(Recipe):
         test: A separate test file or folder.
         test_size: Share of each class for the test part, without a separate one.
         image_size: Folders: height and width to scale each image to.
-        categorical: Tables: numeric columns to treat as categories.
+        categorical: Tables: columns to treat as categories.
+        text: Tables: columns to treat as text.
+        numeric: Tables: columns to treat as numbers although they look like identifiers.
+        rare_below: Tables: least number of training rows of a category.
         group: Tables: the column that holds the group of each row.
         distribution: ``"all"`` training examples, or a ``"uniform"``, ``"heavy-tailed"`` or
             ``"exponential"`` subset.
@@ -71,6 +78,9 @@ class RunConfig(Recipe):
     test_size: Number = 0.2
     image_size: int | None = None
     categorical: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    rare_below: int = RARE_BELOW
     group: str | None = None
     distribution: TrainingPart = "all"
     train_examples: int | None = None
@@ -98,9 +108,11 @@ class RunConfig(Recipe):
         Data with a fingerprint are identified by their content, not by their path.
         """
         values = {name: _written(value) for name, value in self.to_dict().items()}
-        for name in ("contestant", "group"):  # fields that older runs lack
-            if not values[name]:
+        for name in ("contestant", "group", "text", "numeric", "rare_below"):
+            if values[name] == getattr(RunConfig, name):  # older runs lack these fields
                 del values[name]
+        if self.target is not None:
+            values["encoding"] = _ENCODING
         if self.fingerprint:
             del values["data"], values["test"]
         text = json.dumps(values | {"format": FORMAT}, sort_keys=True)
@@ -136,6 +148,9 @@ class RunConfig(Recipe):
             "test_size": self.test_size,
             "image_size": self.image_size,
             "categorical": self.categorical,
+            "text": self.text,
+            "numeric": self.numeric,
+            "rare_below": self.rare_below,
             "group": self.group,
             "seed": 0 if is_fixed else self.seed,
         }
@@ -158,7 +173,7 @@ class RunConfig(Recipe):
         return cls(
             **(_BEFORE_MEMBERS if "members" not in values else {})
             | values
-            | {"categorical": tuple(values.get("categorical", ()))}
+            | {name: tuple(values.get(name, ())) for name in ("categorical", "text", "numeric")}
             | ({"population": tuple(given)} if isinstance(given, list) else {})
         )
 

@@ -12,7 +12,8 @@ import numpy as np
 from oddkout.comparing.fingerprint import fingerprint
 from oddkout.data import Data
 from oddkout.data.arrays import plain_labels
-from oddkout.data.sources import DataSource, is_frame
+from oddkout.data.sources import DataSource, dense, is_frame
+from oddkout.data.table import dense_frame
 
 _LABELS, _GROUPS = "(label)", "(group)"
 
@@ -74,7 +75,7 @@ def _stored(source: DataSource, folder: Path, target: str | None) -> tuple[str, 
     if isinstance(source, str | Path):
         return str(source), target
     if isinstance(source, _Grouped):
-        arrays = {"x": source.x, "y": plain_labels(source.y, name="the labels")}
+        arrays = {"x": dense(source.x), "y": plain_labels(source.y, name="the labels")}
         write = partial(_save_arrays, arrays | {"groups": source.groups})
         return _written(folder, ".npz", write), None
     if isinstance(source, Data):
@@ -83,7 +84,7 @@ def _stored(source: DataSource, folder: Path, target: str | None) -> tuple[str, 
         x, y = source
         if not is_frame(x):
             labels = plain_labels(y, name="the labels")
-            return _written(folder, ".npz", lambda path: np.savez(path, x=x, y=labels)), None
+            return _written(folder, ".npz", lambda path: np.savez(path, x=dense(x), y=labels)), None
         frame, target = x.assign(**{_LABELS: plain_labels(y, name="the labels")}), _LABELS
     elif is_frame(source):
         frame = source
@@ -131,9 +132,7 @@ def _save_data(data: Data, path: Path) -> None:
 def _save_frame(frame: Any, path: Path) -> None:
     """Save a frame with the types of its columns."""
     try:
-        frame.set_axis([str(column) for column in frame.columns], axis=1).to_parquet(
-            path, index=False
-        )
+        dense_frame(frame).to_parquet(path, index=False)
     except ImportError as missing:
         raise ValueError(
             f"comparing on a frame needs {missing.name}; run: pip install 'oddkout[data]'"

@@ -11,22 +11,22 @@ from oddkout.data.catalogue import KNOWN
 from oddkout.data.images import SUFFIXES, ImageFiles
 from oddkout.data.known import load_known
 from oddkout.data.npz import read_arrays
-from oddkout.data.table import read_frame
+from oddkout.data.table_files import TABLE_SUFFIXES, is_table, read_frame
 
 
 def read_examples(source: str | Path, *, like: tuple[int, ...]) -> Any:
     """Read examples: a table as a pandas frame, the array ``x`` of an archive, or images.
 
     Args:
-        source: The name of a known data set, whose test part is read; a ``.csv``, ``.parquet``,
-            ``.npz`` or image file; or a folder with images, also in subfolders, which are read in
+        source: The name of a known data set, whose test part is read; a table, an ``.npz`` or
+            image file; or a folder with images, also in subfolders, which are read in
             the order of their names.
         like: Shape of an example of the classifier. Images are scaled to it.
     """
     if str(source) in KNOWN:
         return np.asarray(load_known(KNOWN[str(source)], None).x_test[:])
     path = Path(source)
-    if path.suffix in (".csv", ".parquet"):
+    if is_table(path):
         return read_frame(path)
     if path.suffix == ".npz" and path.is_file():
         arrays = read_arrays(path)
@@ -42,8 +42,8 @@ def read_examples(source: str | Path, *, like: tuple[int, ...]) -> Any:
     files = [file for file in candidates if file.suffix.lower() in SUFFIXES]
     if not files or len(like) != 3:
         raise ValueError(
-            "examples must be a .csv, .parquet or .npz file, or images for a classifier of images, "
-            f"got {path}; this classifier takes examples of shape {like}"
+            f"examples must be a {', '.join(TABLE_SUFFIXES)} or .npz file, or images for a "
+            f"classifier of images, got {path}; this classifier takes examples of shape {like}"
         )
     channels, height, width = like
     return ImageFiles(files, size=(height, width), is_grey=channels == 1)[:]

@@ -11,7 +11,7 @@ from numpy import ndarray
 from oddkout.checks import at_least, few
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
-_GREY_MODES = ("1", "L", "LA", "I", "I;16", "F")
+_GREY_MODES = ("1", "L", "LA", "I", "I;16", "I;16L", "I;16B", "F")
 
 # Above either limit, images are decoded on demand.
 _MANY_FILES = 20_000
@@ -20,6 +20,9 @@ _MANY_BYTES = 1 << 28
 
 class ImageFiles:
     """Image files that are indexed like an array of bytes and decoded on demand.
+
+    Images are turned upright by their EXIF orientation. Those of 16 bits are divided by 257, and
+    those of floats from 0 to 1 are multiplied by 255.
 
     Args:
         files: Paths of the images.
@@ -62,7 +65,7 @@ class ImageFiles:
 
         try:
             with Image.open(file) as image:
-                converted = image.convert("L" if self.is_grey else "RGB")
+                converted = _upright_bytes(image).convert("L" if self.is_grey else "RGB")
                 if self.size is not None:
                     height, width = self.size
                     converted = converted.resize((width, height))
@@ -74,6 +77,22 @@ class ImageFiles:
             raise ValueError(
                 f"{file} cannot be read as an image ({error}); repair or remove it"
             ) from None
+
+
+def _upright_bytes(image: Any) -> Any:
+    """The image turned upright, with 8 bits for each channel; Pillow would cut off at 255."""
+    from PIL import Image, ImageOps
+
+    upright = ImageOps.exif_transpose(image)
+    if upright.mode not in ("I", "I;16", "I;16L", "I;16B", "F"):
+        return upright
+    values = np.asarray(upright, dtype=np.float64)
+    factor, largest = (255.0, 1) if upright.mode == "F" else (1 / 257, 65_535)
+    if not (np.isfinite(values).all() and values.min() >= 0 and values.max() <= largest):
+        raise ValueError(
+            f"its brightness must lie in 0 .. {largest}, got {values.min():g} .. {values.max():g}"
+        )
+    return Image.fromarray(np.rint(values * factor).astype(np.uint8))
 
 
 def read_image_folder(

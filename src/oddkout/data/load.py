@@ -10,10 +10,19 @@ import numpy as np
 from oddkout.checks import Number, at_least, few
 from oddkout.data.arrays import Data, encoded_labels
 from oddkout.data.catalogue import KNOWN
+from oddkout.data.categories import RARE_BELOW
+from oddkout.data.groups import (
+    group_codes,
+    grouped_split,
+    refuse_useless_groups,
+    with_group_column,
+    with_groups,
+)
 from oddkout.data.images import ImageFiles
 from oddkout.data.known import load_known
+from oddkout.data.lookalikes import category_pairs, class_sentences
 from oddkout.data.sources import DataSource, SourcePart, is_frame, read_source
-from oddkout.data.splits import grouped_parts, last_split, split, subset
+from oddkout.data.splits import last_split, split, subset
 from oddkout.data.table import TableEncoder
 
 # Training examples to use: all, or a subset with this class distribution.
@@ -31,6 +40,9 @@ def load_data(
     test_size: Number = 0.2,
     image_size: int | None = None,
     categorical: Collection[str] = (),
+    text: Collection[str] = (),
+    numeric: Collection[str] = (),
+    rare_below: int = RARE_BELOW,
     group: str | None = None,
     groups: Any = None,
     distribution: TrainingPart = "all",
@@ -42,14 +54,18 @@ def load_data(
 
     Args:
         source: A known name (``digits``, ``mnist``, ``fashion_mnist``, ``cifar10``, ``cifar100``);
-            a path: ``.npz``, ``.csv``, ``.parquet``, or a folder with one subfolder of images per
-            class; a pandas frame; or a pair (examples, labels), where examples are an array or a
-            frame. ``Data`` are returned unchanged, apart from ``distribution``.
+            a path: a table (``.csv``, ``.tsv``, ``.xlsx``, ``.parquet``), ``.npz``, or a folder
+            with one subfolder of images per class; a pandas frame; or a pair (examples, labels),
+            where examples are an array, a sparse matrix or a frame. ``Data`` are returned
+            unchanged, apart from ``distribution``.
         target: For tables, the column that holds the class.
         test: A separate test part of the same kind.
         test_size: Share of each class for the test part, without a separate one; 0 for none.
         image_size: For folders, height and width to scale each image to.
-        categorical: For tables, numeric columns to treat as categories.
+        categorical: For tables, columns to treat as categories.
+        text: For tables, columns to treat as text, whose words are hashed.
+        numeric: For tables, columns to treat as numbers although they look like identifiers.
+        rare_below: For tables, least number of training rows of a category; rarer ones are merged.
         group: For tables, the column that holds the group of each row, such as the patient. It is
             no feature. Splits and folds keep groups together.
         groups: The same for arrays and pairs: the group of each example.
@@ -72,6 +88,9 @@ def load_data(
         test_size=test_size,
         image_size=image_size,
         categorical=categorical,
+        text=text,
+        numeric=numeric,
+        rare_below=rare_below,
         group=group,
         groups=groups,
         data_dir=data_dir,
@@ -127,6 +146,9 @@ def load_everything(
     test_size: Number = 0.2,
     image_size: int | None = None,
     categorical: Collection[str] = (),
+    text: Collection[str] = (),
+    numeric: Collection[str] = (),
+    rare_below: int = RARE_BELOW,
     group: str | None = None,
     groups: Any = None,
     data_dir: str | Path | None = None,
@@ -150,34 +172,37 @@ def load_everything(
             )
         known = load_known(KNOWN[source], None if data_dir is None else Path(data_dir))
         return replace(known, is_benchmark=True)
-    part = read_source(source, target, image_size, group=group)
+    part = read_source(source, target, image_size)
+    held = part.test if test is None else read_source(test, target, image_size, is_test=True)
+    if group is not None:
+        part = with_group_column(part, group, target=target, is_test=False)
+        if held is not None:
+            held = with_group_column(held, group, target=target, is_test=True)
     if groups is not None:
-        part = _with_groups(part, groups)
+        part = with_groups(part, groups)
     y, classes = _encoded(part)
-    codes = None if part.groups is None else _group_codes(part)
-    notes: tuple[str, ...] = ()
-    held = (
-        part.test
-        if test is None
-        else read_source(test, target, image_size, group=group, is_test=True)
-    )
+    codes = None if part.groups is None else group_codes(part)
+    notes = (*part.notes, *class_sentences(classes, counts=np.bincount(y, minlength=len(classes))))
     x, test_rows, train_groups, test_groups = part.x, None, codes, None
     if held is not None:
         _refuse_other_shape(part, held)
         x_test, (y_test, _) = held.x, _encoded(held, classes)
-        test_groups = None if held.groups is None else _group_codes(held)
+        test_groups = None if held.groups is None else group_codes(held)
     elif test_size == 0:
         x_test, y_test = x.iloc[:0] if is_frame(x) else x[:0], y[:0]
     else:
-        first, second, notes = _split(y, classes, test_size, seed, groups=codes)
+        first, second, split_notes = _split(y, classes, test_size, seed, groups=codes)
+        notes += split_notes
         if codes is not None:
             train_groups, test_groups = codes[first], codes[second]
         x, x_test, y, y_test = _chosen(x, first), _chosen(x, second), y[first], y[second]
         test_rows = second
     encoder = None
     if is_frame(x):
-        encoder = TableEncoder(x, categorical=categorical)
-        notes += _table_notes(encoder, x_test)
+        encoder = TableEncoder(
+            x, categorical=categorical, text=text, numeric=numeric, rare_below=rare_below
+        )
+        notes += _table_notes(encoder, x, x_test)
         x, x_test = encoder.encode(x), encoder.encode(x_test)
     return Data(
         name=part.name,
@@ -206,13 +231,18 @@ def _encoded(part: SourcePart, classes: tuple[str, ...] | None = None) -> tuple[
     return part.labels.astype(np.int64), part.classes
 
 
-def _table_notes(encoder: TableEncoder, test_frame: Any) -> tuple[str, ...]:
-    """Notes on the columns of a table, one sentence each."""
-    notes: tuple[str, ...] = ()
+def _table_notes(encoder: TableEncoder, frame: Any, test_frame: Any) -> tuple[str, ...]:
+    """Notes on the columns of a table, one sentence each; they are saved, so they quote no cell."""
+    notes = tuple(encoder.left_out.values())
+    if similar := category_pairs(frame[list(encoder.categorical)]):
+        notes += (
+            f"columns {few(list(similar))} hold categories that look alike, such as two spellings "
+            "of one; oddkout doctor shows them",
+        )
     if encoder.missing:
         cells = sum(encoder.missing.values())
         notes += (f"{cells} missing cells were imputed, in columns {few(list(encoder.missing))}",)
-    if extra := [name for name in test_frame.columns if name not in encoder.columns]:
+    if extra := [name for name in test_frame.columns if name not in frame.columns]:
         notes += (
             f"columns {few(extra)} of the test part are ignored: training has no such column",
         )
@@ -240,36 +270,6 @@ def _chosen(x: Any, index: Any) -> Any:
     return x.subset(index) if isinstance(x, ImageFiles) else x[index]
 
 
-def _with_groups(part: SourcePart, groups: Any) -> SourcePart:
-    """The part with a group for each example."""
-    if len(groups) != len(part.x):
-        raise ValueError(
-            f"groups must name the group of each of the {len(part.x)} examples, got {len(groups)}"
-        )
-    return replace(part, groups=np.asarray(groups))
-
-
-def _group_codes(part: SourcePart) -> Any:
-    """Groups as integers, the same for every split."""
-    values = np.asarray(part.groups)
-    missing = [row for row, value in enumerate(values.tolist()) if value is None or value != value]
-    if missing:
-        raise ValueError(
-            f"every example must have a group, but examples {few(missing)} have none; name one for "
-            "each, or drop them"
-        )
-    return np.unique(values.astype(str), return_inverse=True)[1].astype(np.int64)
-
-
-def _grouped_split(y: Any, groups: Any, test_size: Number, seed: int) -> tuple[Any, Any]:
-    """A split that keeps groups together; a class of one group is in the training part."""
-    part = grouped_parts(y, groups, shares=(1 - float(test_size), float(test_size)), seed=seed)
-    for label in np.setdiff1d(np.unique(y), np.unique(y[part == 0])):
-        kept = groups[(y == label)][0]
-        part[groups == kept] = 0
-    return np.flatnonzero(part == 0), np.flatnonzero(part == 1)
-
-
 def _split(
     y: Any, classes: tuple[str, ...], test_size: Number, seed: int, *, groups: Any = None
 ) -> tuple[Any, Any, tuple[str, ...]]:
@@ -277,12 +277,8 @@ def _split(
     if not 0 < test_size < 1:
         raise ValueError(f"test_size must be a share from 0 to below 1, got {test_size}")
     if groups is not None:
-        first, second = _grouped_split(y, groups, test_size, seed)
-        if len(second) == 0:
-            raise ValueError(
-                f"a split by groups needs at least 2 groups, got {len(np.unique(groups))}; pass a "
-                "separate test part, or leave the groups out"
-            )
+        refuse_useless_groups(groups, y)
+        first, second = grouped_split(y, groups, test_size, seed)
         count = len(np.unique(groups))
         return first, second, (f"{count} groups: splits and folds keep each of them together",)
     first, second = split(y, fraction=test_size, seed=seed)

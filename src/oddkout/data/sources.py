@@ -7,14 +7,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from oddkout.checks import few
 from oddkout.data.catalogue import KNOWN
 from oddkout.data.images import read_image_folder
 from oddkout.data.npz import read_npz
-from oddkout.data.table import features_and_labels, read_frame
+from oddkout.data.table import dense_frame, features_and_labels
+from oddkout.data.table_files import TABLE_SUFFIXES, is_table, read_table
 
 # A known name, a path, a pandas frame, a pair (examples, labels), or loaded data.
 DataSource: TypeAlias = Any
+
+_MOST_CELLS = 300_000_000  # of a sparse matrix: 2.4 GB in double precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +32,7 @@ class SourcePart:
         classes: Names of the classes, if the labels are positions among them.
         is_encoded: Whether features are already standardised.
         groups: Group of each example, such as the patient.
+        notes: What was guessed when the source was read, a sentence each.
     """
 
     name: str
@@ -40,15 +43,11 @@ class SourcePart:
     classes: tuple[str, ...] | None = None
     is_encoded: bool = False
     groups: Any = None
+    notes: tuple[str, ...] = ()
 
 
 def read_source(
-    source: DataSource,
-    target: str | None,
-    image_size: int | None,
-    *,
-    group: str | None = None,
-    is_test: bool = False,
+    source: DataSource, target: str | None, image_size: int | None, *, is_test: bool = False
 ) -> SourcePart:
     """Read a source other than a known data set.
 
@@ -56,29 +55,8 @@ def read_source(
         source: A path, a pandas frame, or a pair (examples, labels).
         target: For tables, the column that holds the class.
         image_size: For folders, height and width to scale each image to.
-        group: For tables, the column that holds the group of each row, which is no feature.
         is_test: Whether to read the test part of an archive that has two parts.
     """
-    part = _read(source, target, image_size, is_test=is_test)
-    if group is None or (is_test and is_frame(part.x) and group not in part.x.columns):
-        return part
-    if not is_frame(part.x) or group not in part.x.columns:
-        columns = list(part.x.columns) if is_frame(part.x) else []
-        close = get_close_matches(group, columns, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {few(columns)}"
-        raise ValueError(
-            f"group (--group) must name a column of the table, but there is no column {group!r}; "
-            f"{hint if columns else 'for arrays, pass groups='}"
-        )
-    if len(part.x.columns) == 1:
-        raise ValueError(f"the table must hold features besides {target!r} and {group!r}")
-    return replace(part, x=part.x.drop(columns=group), groups=part.x[group].to_numpy())
-
-
-def _read(
-    source: DataSource, target: str | None, image_size: int | None, *, is_test: bool
-) -> SourcePart:
-    """Read a source without regard to groups."""
     if isinstance(source, tuple | list) and len(source) == 2:
         return _pair(*source)
     if is_frame(source):
@@ -92,16 +70,18 @@ def _read(
     path = Path(source)
     if path.suffix == ".npz" and path.is_file():
         return _archive(path, is_test=is_test)
-    if path.suffix in (".csv", ".parquet") and path.is_file():
-        frame, labels = features_and_labels(read_frame(path, target), target=target, source=path)
-        return SourcePart(name=path.stem, x=frame, labels=labels, called=f"{target!r} of {path}")
+    if is_table(path) and path.is_file():
+        table, notes = read_table(path, target)
+        frame, labels = features_and_labels(table, target=target, source=path)
+        called = f"{target!r} of {path}"
+        return SourcePart(name=path.stem, x=frame, labels=labels, called=called, notes=notes)
     if path.is_dir():
         images, labels = read_image_folder(path, image_size=image_size)
         return SourcePart(name=path.name, x=images, labels=labels, called=f"the folders of {path}")
     if path.is_file():
         raise ValueError(
-            f"data must be a .npz, .csv or .parquet file, or a folder with one subfolder of images "
-            f"per class, got {source}; convert it to one of these"
+            f"data must be a {', '.join(TABLE_SUFFIXES)} or .npz file, or a folder with one "
+            f"subfolder of images per class, got {source}; convert it to one of these"
         )
     close = get_close_matches(str(source), KNOWN, n=1)
     raise FileNotFoundError(
@@ -113,10 +93,9 @@ def _read(
 def _pair(x: Any, labels: Any) -> SourcePart:
     """Examples and labels in memory."""
     if is_frame(x):
-        x = x.set_axis([str(column) for column in x.columns], axis=1)
-        name = "table"
+        x, name = dense_frame(x), "table"
     else:
-        x, name = np.asarray(x), "arrays"
+        x, name = dense(x), "arrays"
         if x.dtype.kind not in "fiub" or x.ndim < 2:
             raise ValueError(
                 "examples must be an array of numbers with at least 2 axes, the first of examples, "
@@ -153,6 +132,25 @@ def _archive(path: Path, *, is_test: bool) -> SourcePart:
     if "x_test" not in arrays:
         return whole
     return replace(whole, test=part("_test", "y_test"))
+
+
+def dense(x: Any) -> Any:
+    """Examples as an array; a sparse matrix of SciPy is written out, or refused if it is too large.
+
+    Example:
+        >>> from scipy.sparse import csr_matrix
+        >>> dense(csr_matrix([[0, 2], [0, 0]])).tolist()
+        [[0, 2], [0, 0]]
+    """
+    if not (hasattr(x, "toarray") and hasattr(x, "nnz")):
+        return np.asarray(x)
+    if np.prod(x.shape, dtype=float) > _MOST_CELLS:
+        raise ValueError(
+            f"a sparse matrix is written out here and may have up to {_MOST_CELLS:,} cells, got "
+            f"{x.shape[0]:,} x {x.shape[1]:,}; select or project its columns first, e.g. with "
+            "TruncatedSVD"
+        )
+    return x.toarray()
 
 
 def is_frame(x: Any) -> bool:

@@ -1,9 +1,8 @@
-"""Tables: read CSV and Parquet files, and encode their columns as numbers."""
+"""Encode the columns of a table as numbers."""
 
 import re
 import warnings
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,12 @@ import numpy as np
 from jaxtyping import Float32, Shaped
 from numpy import ndarray
 
-from oddkout.checks import few
-
-MISSING = "(missing)"
+from oddkout.checks import at_least, few, suggestion
+from oddkout.data.categories import MISSING, RARE_BELOW, cells_of, kept_categories, one_hot
+from oddkout.data.columns import column_kind, dates, is_category, lines, number_column
+from oddkout.data.dates import DateOrder
+from oddkout.data.names import refuse_unknown
+from oddkout.data.words import WORD_FEATURES, hashed_words
 
 
 def features_and_labels(
@@ -28,76 +30,144 @@ def features_and_labels(
     """
     columns = [str(column) for column in frame.columns]
     if target is None or target not in columns:
-        close = get_close_matches(target or "", columns, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {few(columns)}"
         given = "no target is given" if target is None else f"there is no column {target!r}"
         raise ValueError(
             f"target (--target) must name the column of {source} that holds the class, but "
-            f"{given}; {hint}"
+            f"{given}; {suggestion(target or '', columns)}"
         )
-    if len(set(columns)) < len(columns):
-        raise ValueError(f"{source} must name every column once, got {few(columns)}")
+    if repeated := sorted({name for name in columns if columns.count(name) > 1}):
+        raise ValueError(
+            f"{source} must name every column once, but {few(repeated)} occur more than once; "
+            "rename or drop them"
+        )
     if len(frame) == 0:
         raise ValueError(f"{source} must hold at least one row under its header, got none")
     if len(columns) == 1:
         raise ValueError(f"{source} must hold features besides {target!r}, got no other column")
-    named = frame.set_axis(columns, axis=1)
+    named = dense_frame(frame)
     return named.drop(columns=target), _labels(source, target, named[target])
+
+
+def dense_frame(frame: Any) -> Any:
+    """The frame with all names as text, and with sparse columns written out."""
+    named = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    sparse = {
+        name: named[name].sparse.to_dense()
+        for name in named.columns
+        if named[name].dtype.name.startswith("Sparse")
+    }
+    return named.assign(**sparse) if sparse else named
 
 
 class TableEncoder:
     """Encodes the columns of a table as numbers, with parameters fitted to the training part.
 
-    Missing numbers are replaced by the median of their column, and numbers are standardised. Text
-    is one-hot encoded: one column per category of the training part, one of them for missing text.
-    A new category is encoded as all zeros. The work is done by transformers of scikit-learn.
+    * Numbers and truth values (0 and 1): missing ones are replaced by the median of their column,
+      and all are standardised.
+    * Dates: as the number of days since 1970-01-01.
+    * Categories: one column for each that has at least ``rare_below`` training rows, one for
+      missing cells, and one for all others, which new categories share. Without rare categories in
+      the training part, a new one is encoded as all zeros.
+    * Text, only if it is named as such: hashed words and pairs of words.
+
+    Columns of identifiers and of free text are left out, unless an argument says what they hold.
+    No rare category, identifier or word is kept.
 
     Args:
         frame: Feature columns of the training part.
-        categorical: Columns to treat as categories although they hold numbers.
+        categorical: Columns to treat as categories.
+        text: Columns to treat as text.
+        numeric: Columns to treat as numbers although they look like identifiers.
+        rare_below: Least number of training rows of a category that is not merged with others.
 
     Attributes:
         columns: Names of the input columns.
+        categorical: Names of those that hold categories.
         features: Names of the output columns.
+        sources: Name of the input column of each output column.
         constant: Names of the columns with a single value.
         missing: Number of missing cells of each column that has any.
+        left_out: Reasons why columns are left out, by name.
     """
 
-    def __init__(self, frame: Any, *, categorical: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        *,
+        categorical: Collection[str] = (),
+        text: Collection[str] = (),
+        numeric: Collection[str] = (),
+        rare_below: int = RARE_BELOW,
+    ) -> None:
         from sklearn.impute import SimpleImputer
-        from sklearn.preprocessing import OneHotEncoder, StandardScaler
+        from sklearn.preprocessing import StandardScaler
 
-        if unknown := sorted(set(categorical) - set(frame.columns)):
+        at_least("rare_below", rare_below, 1)
+        _refuse_contradictions(frame, categorical=categorical, text=text, numeric=numeric)
+        self._dates: dict[str, DateOrder] = {}
+        self.left_out: dict[str, str] = {}
+        kinds: dict[str, list[str]] = {"number": [], "category": [], "text": []}
+        for name in frame.columns:
+            if name in categorical:
+                kinds["category"].append(name)
+            elif name in text:
+                kinds["text"].append(name)
+            elif name in numeric:
+                kinds["number"].append(name)
+            else:
+                found = column_kind(frame[name], rare_below=rare_below)
+                if found.kind == "left out":
+                    self.left_out[name] = found.reason
+                    continue
+                if found.order is not None:
+                    self._dates[name] = found.order
+                kinds["category" if found.kind == "category" else "number"].append(name)
+        if not any(kinds.values()):
             raise ValueError(
-                f"categorical columns must be in the table, but {few(unknown)} are not; the "
-                f"columns are {few(frame.columns)}"
+                "the table must hold a column to learn from, but every one is left out: "
+                f"{'; '.join(list(self.left_out.values())[:3])}"
             )
-        is_text = {name: name in categorical or _is_text(frame[name]) for name in frame.columns}
-        self.columns = tuple(frame.columns)
-        self._numeric = tuple(name for name in self.columns if not is_text[name])
-        self._text = tuple(name for name in self.columns if is_text[name])
+        self.columns = tuple(name for name in frame.columns if name not in self.left_out)
+        self._numeric, self._category, self._text = map(tuple, kinds.values())
         self.constant = tuple(n for n in self.columns if frame[n].nunique(dropna=False) == 1)
         gaps = frame.isna().sum()
         self.missing = {name: int(gaps[name]) for name in self.columns if gaps[name]}
 
         self._imputer = SimpleImputer(strategy="median", keep_empty_features=True)
-        self._scaler, self._one_hot = StandardScaler(), None
+        self._scaler = StandardScaler()
         if self._numeric:
             with warnings.catch_warnings():  # an empty column becomes 0 and is in `constant`
                 warnings.simplefilter("ignore")
                 numbers = self._imputer.fit_transform(self._numbers(frame))
             self._scaler.fit(numbers)
-        if self._text:
-            self._one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-            self._one_hot.fit(self._texts(frame))
+        self._categories = [
+            kept_categories(cells_of(frame[name]), rare_below=rare_below) for name in self._category
+        ]
+
+    @property
+    def categorical(self) -> tuple[str, ...]:
+        """Names of the columns that hold categories."""
+        return self._category
 
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the output columns."""
-        if self._one_hot is None:
-            return self._numeric
-        pairs = zip(self._text, self._one_hot.categories_, strict=True)
-        return self._numeric + tuple(f"{name}={value}" for name, seen in pairs for value in seen)
+        pairs = zip(self._category, self._categories, strict=True)
+        return (
+            *self._numeric,
+            *(f"{name}={value}" for name, seen in pairs for value in seen),
+            *(f"{name}#{place}" for name in self._text for place in range(WORD_FEATURES)),
+        )
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Name of the input column of each output column."""
+        pairs = zip(self._category, self._categories, strict=True)
+        return (
+            *self._numeric,
+            *(name for name, seen in pairs for _ in seen),
+            *(name for name in self._text for _ in range(WORD_FEATURES)),
+        )
 
     def encode(self, frame: Any) -> Float32[ndarray, "rows features"]:
         """Encode the rows of a table. Columns are matched by name, in any order.
@@ -110,18 +180,20 @@ class TableEncoder:
                 f"the table must hold the columns of the training data, but {few(absent)} are "
                 f"missing; its columns are {few(frame.columns)}"
             )
+        frame = dense_frame(frame[list(self.columns)])
         if len(frame) == 0:  # which scikit-learn's transformers refuse
             return np.zeros((0, len(self.features)), dtype=np.float32)
         parts = []
         if self._numeric:
-            parts.append(self._scaler.transform(self._imputer.transform(self._numbers(frame))))
-        if self._one_hot is not None:
-            parts.append(self._one_hot.transform(self._texts(frame)))
-        return np.concatenate(parts, axis=1).astype(np.float32)
+            scaled = self._scaler.transform(self._imputer.transform(self._numbers(frame)))
+            parts.append(scaled.astype(np.float32))
+        for name, seen in zip(self._category, self._categories, strict=True):
+            parts.append(one_hot(cells_of(frame[name]), seen))
+        parts += [hashed_words(frame[name]) for name in self._text]
+        return np.concatenate(parts, axis=1)
 
     def to_dict(self) -> dict[str, Any]:
         """The fitted parameters, as plain values for JSON."""
-        seen = [] if self._one_hot is None else [c.tolist() for c in self._one_hot.categories_]
         has_numbers = bool(self._numeric)
         return {
             "columns": list(self.columns),
@@ -129,8 +201,10 @@ class TableEncoder:
             "medians": self._imputer.statistics_.tolist() if has_numbers else [],
             "means": self._scaler.mean_.tolist() if has_numbers else [],
             "scales": self._scaler.scale_.tolist() if has_numbers else [],
-            "text": list(self._text),
-            "categories": seen,
+            "dates": dict(self._dates),
+            "text": list(self._category),
+            "categories": [list(seen) for seen in self._categories],
+            "words": list(self._text),
         }
 
     @classmethod
@@ -138,65 +212,57 @@ class TableEncoder:
         """Restore an encoder from ``to_dict``; it encodes bit-identically."""
         import pandas as pd
 
-        medians, text = values["medians"], values["text"]
+        medians, words = values["medians"], values.get("words", [])
         # Fit to a single row of medians and first categories; the other parameters are set below.
         row = dict(zip(values["numeric"], ([float(m)] for m in medians), strict=True))
-        row |= {name: [seen[0]] for name, seen in zip(text, values["categories"], strict=True)}
-        encoder = cls(pd.DataFrame(row)[values["columns"]], categorical=text)
+        row |= {name: [MISSING] for name in (*values["text"], *words)}
+        encoder = cls(
+            pd.DataFrame(row)[values["columns"]],
+            categorical=values["text"],
+            text=words,
+            numeric=values["numeric"],
+        )
         if medians:
             encoder._scaler.mean_ = np.array(values["means"])
             encoder._scaler.scale_ = np.array(values["scales"])
-        if encoder._one_hot is not None:
-            encoder._one_hot.set_params(categories=[np.array(c) for c in values["categories"]])
-            encoder._one_hot.fit(np.array([[c[0] for c in values["categories"]]], dtype=object))
+        encoder._dates = dict(values.get("dates", {}))
+        encoder._categories = [tuple(seen) for seen in values["categories"]]
         encoder.constant, encoder.missing = (), {}
         return encoder
 
-    def _numbers(self, frame: Any) -> Shaped[ndarray, "..."]:
+    def numbers_of(self, name: str, frame: Any) -> Shaped[ndarray, " rows"]:
+        """A column as float64, missing cells as NaN: dates in days, truth values as 0 and 1."""
+        if name in self._dates:
+            return dates(frame[name], self._dates[name])
+        return number_column(frame[name])
+
+    def _numbers(self, frame: Any) -> Shaped[ndarray, "rows columns"]:
         """The numeric columns, or raise if they hold text or infinities."""
-        columns = [_number_column(name, frame[name]) for name in self._numeric]
-        return np.stack(columns, axis=1)
-
-    def _texts(self, frame: Any) -> Shaped[ndarray, "..."]:
-        """The text columns, with a category for missing cells."""
-        columns = [
-            np.where(frame[name].isna(), MISSING, frame[name].astype(str)).astype(object)
-            for name in self._text
-        ]
-        return np.stack(columns, axis=1)
+        return np.stack([self.numbers_of(name, frame) for name in self._numeric], axis=1)
 
 
-def read_frame(path: Path, target: str | None = None) -> Any:
-    """Read a table as a pandas frame.
+def mixed_columns(frame: Any) -> list[str]:
+    """Names of the columns of a frame that hold numbers and words; the encoder refuses those."""
+    mixed = []
+    for name in frame.columns:
+        present = frame[name].dropna()
+        if present.dtype.kind == "O" and not is_category(present):
+            is_number = ~np.isnan(number_column(present, allow_text=True))
+            if 0 < is_number.sum() < len(is_number):
+                mixed.append(name)
+    return mixed
 
-    Args:
-        path: A ``.csv`` or ``.parquet`` file.
-        target: A column to read as text, so that classes keep their names.
-    """
-    import pandas as pd
 
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}; check the path")
-    try:
-        if path.suffix == ".parquet":
-            from pyarrow import parquet
-
-            table = parquet.read_table(path)
-            table.validate(full=True)  # otherwise invalid text raises later, elsewhere
-            return table.to_pandas()
-        return pd.read_csv(path, dtype={target: str} if target else None, low_memory=False)
-    except pd.errors.EmptyDataError:
+def _refuse_contradictions(frame: Any, **given: Collection[str]) -> None:
+    """Raise for names of no column, and for a column that is said to hold two things."""
+    for option, names in given.items():
+        refuse_unknown(names, list(frame.columns), option=option)
+    names = [name for columns in given.values() for name in set(columns)]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(
-            f"{path} must begin with a line of column names, got an empty file"
-        ) from None
-    except ImportError as missing:
-        raise ValueError(
-            f"reading {path} needs {missing.name}; run: pip install 'oddkout[data]'"
-        ) from None
-    # Damaged files raise many kinds of exceptions: from the parser, pyarrow and the codec.
-    except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"{path} cannot be read as a table ({reason}); check the file") from None
+            f"a column must be one of {', '.join(given)}, but {few(twice)} are named for several; "
+            "name each for one"
+        )
 
 
 def _labels(path: str | Path, target: str, column: Any) -> Shaped[ndarray, "..."]:
@@ -204,13 +270,13 @@ def _labels(path: str | Path, target: str, column: Any) -> Shaped[ndarray, "..."
     if column.isna().any():
         raise ValueError(
             f"each row of {path} must have a class, but {target!r} is empty or NA in lines "
-            f"{_lines(column, column.isna())}; label or drop these rows"
+            f"{lines(column, column.isna())}; label or drop these rows"
         )
     names = np.array([str(value) for value in column.tolist()])
-    if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", name) for name in np.unique(names)):
-        return names.astype(np.int64)
     distinct = np.unique(names)
-    if len(distinct) > 20 and all(_is_number(name) for name in distinct):
+    if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", name) for name in distinct):
+        return names.astype(np.int64)
+    if len(distinct) > 20 and all(map(_is_number, distinct)):
         raise ValueError(
             f"{target!r} of {path} must hold classes, but its {len(distinct)} different fractions "
             "look like measurements; choose another column, or bin them into classes first"
@@ -218,73 +284,9 @@ def _labels(path: str | Path, target: str, column: Any) -> Shaped[ndarray, "..."
     return names
 
 
-def mixed_columns(frame: Any) -> list[str]:
-    """Names of the columns of a frame that hold numbers and words; the encoder refuses those."""
-    mixed = []
-    for name in frame.columns:
-        if frame[name].dtype.kind not in "fiubmM":
-            is_number = [_is_number(value) for value in frame[name].dropna()]
-            if 0 < sum(is_number) < len(is_number):
-                mixed.append(name)
-    return mixed
-
-
-def _is_text(column: Any) -> bool:
-    """Whether a column holds text; raise if it holds dates, or both text and numbers."""
-    kind = column.dtype.kind
-    if kind in "fiub":
-        return False
-    if kind in "mM":
-        raise ValueError(
-            f"column {column.name!r} must hold numbers or text, got dates; turn them into numbers, "
-            "e.g. days since a start"
-        )
-    present = column.dropna()
-    is_number = np.array([_is_number(value) for value in present], dtype=bool)
-    if 0 < is_number.sum() < len(present):
-        words = present[~is_number]
-        raise ValueError(
-            f"column {column.name!r} mixes {is_number.sum()} numbers with {len(words)} words such "
-            f"as {str(words.iloc[0])!r} in lines {_lines(column, column.isin(words))}; leave "
-            "unknown cells empty, or pass it as categorical"
-        )
-    return len(present) == 0 or not is_number.all()
-
-
-def _number_column(name: str, column: Any) -> Shaped[ndarray, "..."]:
-    """A column as float64, or raise if it holds text or infinities."""
-    import pandas as pd
-
-    numbers = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
-    is_text = np.isnan(numbers) & ~column.isna().to_numpy()
-    if is_text.any():
-        raise ValueError(
-            f"column {name!r} holds numbers in the training data, but text in lines "
-            f"{_lines(column, is_text)}; leave unknown cells empty"
-        )
-    if np.isinf(numbers).any():
-        raise ValueError(
-            f"column {name!r} must be finite, but is infinite in lines "
-            f"{_lines(column, np.isinf(numbers))}; leave unknown cells empty"
-        )
-    return numbers
-
-
-def _is_number(value: Any) -> bool:
+def _is_number(name: str) -> bool:
     try:
-        float(value)
-    except (TypeError, ValueError):
+        float(name)
+    except ValueError:
         return False
     return True
-
-
-def _lines(column: Any, is_bad: Any) -> str:
-    """Line numbers in the file, where the header is line 1.
-
-    After the split, the index of a frame still numbers the rows of the file. If the index does not
-    hold integers, rows are counted instead.
-    """
-    rows = np.flatnonzero(is_bad)
-    if column.index.dtype.kind in "iu":
-        rows = column.index.to_numpy()[rows]
-    return few((rows + 2).tolist())

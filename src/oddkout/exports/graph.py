@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from oddkout.exports.raw import raw_input
+from oddkout.exports.raw import FeatureInput, ImageInput, RawInput
+from oddkout.exports.table_input import TableInput
 from oddkout.fitting.classifier import Classifier
 from oddkout.models import NAMES
 from oddkout.models.cosine import SUFFIX
@@ -81,6 +82,19 @@ class ProbabilityGraph(nn.Module):
             return logits
         exponent = float(self._mixture.views[number].ledger.exponent)
         return _logarithm(logits.softmax(dim=2).mean(dim=1)) * exponent
+
+
+def raw_input(classifier: Classifier, *, mean: Tensor, deviation: Tensor) -> RawInput:
+    """The kind of input that a classifier was trained on.
+
+    ``mean`` and ``deviation`` are those of its standardisation, one number per channel.
+    """
+    if classifier.encoder is not None:
+        return TableInput(classifier.encoder)
+    kind = classifier.details.get("data", {}).get("dtype", "uint8")
+    if len(classifier.shape) == 3 and kind == "uint8":
+        return ImageInput(classifier.shape)
+    return FeatureInput(classifier.shape, mean=mean[0], deviation=deviation[0])
 
 
 def _logarithm(probs: Float[Tensor, "examples classes"]) -> Float[Tensor, "examples classes"]:

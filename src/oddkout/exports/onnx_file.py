@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from oddkout.exports.graph import quiet_exporter
-from oddkout.exports.raw import RawInput, TableInput
+from oddkout.exports.raw import RawInput
+from oddkout.exports.table_input import TableInput
 from oddkout.version import __version__
 
 # The exporter's native opset, and the IR version released with it. Newer versions would exclude
@@ -107,7 +108,7 @@ def _with_columns(model: Any, table: TableInput) -> Any:
                     domain=_ML_DOMAIN,
                     keys_strings=list(codes),
                     values_int64s=list(codes.values()),
-                    default_int64=-1,
+                    default_int64=table.unknown_code(name),
                 )
                 nodes.append(lookup)
             column = f"{_INSIDE}column/{name}"

@@ -11,7 +11,8 @@ from oddkout.comparing.contestants import ALWAYS, is_outsider
 from oddkout.fitting.recipe import Recipe, suited_to
 
 # The fields of a config that are options of ``oddkout compare``.
-_READING = ("distribution", "train_examples", "target", "test", "test_size", "image_size", "group")
+_READING = ("distribution", "train_examples", "target", "test", "test_size", "image_size", "group",
+            "rare_below")  # fmt: skip
 _RECIPE = ("model", "updates", "examples", "dropout")
 
 
@@ -36,6 +37,7 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
         for name in _READING
         if name == "distribution" or getattr(config, name) != getattr(RunConfig, name)
     }
+    kinds = {name: getattr(config, name) for name in ("categorical", "text", "numeric")}
     options: dict[str, Any] = {
         "methods": [name for name in comparison.by_method if not is_outsider(name)],
         "seeds": comparison.seeds,
@@ -54,8 +56,7 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
     if config.members != RunConfig.members:
         options["members"] = config.members
     if recipe.keys() - set(_RECIPE):
-        if config.categorical:
-            reading["categorical"] = config.categorical
+        reading |= {name: columns for name, columns in kinds.items() if columns}
         arguments = options | {"recipe": recipe, "out": str(out)} | reading
         lines = [f"    {name}={value!r},\n" for name, value in arguments.items()]
         return f"import oddkout as oko\n\noko.compare(\n    {config.data!r},\n{''.join(lines)})"
@@ -64,7 +65,7 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
         f"--{name.replace('_', '-')} {shlex.quote(_as_option(value))}"
         for name, value in (options | reading | recipe).items()
     ]
-    lines += [f"--categorical {shlex.quote(column)}" for column in config.categorical]
+    lines += [f"--{name} {shlex.quote(column)}" for name in kinds for column in kinds[name]]
     return " \\\n  ".join([*lines, f"--out {shlex.quote(str(out))}"])
 
 

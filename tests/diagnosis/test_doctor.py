@@ -56,7 +56,7 @@ def arrays(**changes):
         "x_train": rng.normal(size=(60, 4)),
         "y_train": np.repeat([0, 1, 2], [40, 15, 5]),
         "x_test": rng.normal(size=(30, 4)),
-        "y_test": np.repeat([0, 1, 2], 10),
+        "y_test": np.repeat([0, 1, 2], [20, 7, 3]),
         "classes": ("a", "b", "c"),
     }
     return Data(**values | changes)
