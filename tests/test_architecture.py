@@ -18,7 +18,7 @@ LAYERS = [
     ["pairs", "heads", "calibrators"],
     ["samplers", "losses"],
     ["prior", "evaluation"],
-    ["mixture"],
+    ["decisions", "mixture"],
     ["fitting"],
     ["diagnosis"],
     ["comparing"],
