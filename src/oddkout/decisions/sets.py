@@ -133,6 +133,9 @@ class PredictionSets:
             )
             self._category, is_calibrating = clusters.cluster_of, ~clusters.is_used
         category = self._category[truth]
+        # No theorem covers members together with weights; by class, a shift needs no weights.
+        has_shift = self._shift.is_shifted and self.by_class is not True
+        self._is_weighted = groups is not None or has_shift
         unit = _group_weights(groups, category, is_calibrating)
         weights = unit * self._shift.weights[truth]
         self._tails = [
@@ -211,6 +214,11 @@ class PredictionSets:
                 f"the set aims at {wanted} coverage, {whom}, but nothing is guaranteed: the "
                 "calibration scores come from other networks than the prediction"
             )
+        if self._is_weighted:
+            return (
+                f"the set aims at {wanted} coverage, {whom}, but nothing is guaranteed: theory has "
+                "no bound for scores of fold members (CV+) with groups or changed class frequencies"
+            )
         least = [c for number, c in enumerate(self.promised) if number not in self.always]
         floor = percent(min(least)) if least else percent(1 - 2 * alpha)
         return (
@@ -226,6 +234,8 @@ class PredictionSets:
         vacuous = is_vacuous(totals, own, alpha=alpha)
         self.always = tuple(np.flatnonzero(vacuous).tolist())
         source: Source = "members" if self._has_members else "split"
+        if self._has_members and self._is_weighted:
+            source = "others"
         promised = promised_coverage(sizes, alpha=alpha, source=source, folds=max(2, self.members))
         self.promised = np.where(vacuous, 1.0, promised)
         needed = int(np.ceil(1 / alpha - 1 - 1e-9))
