@@ -1,4 +1,4 @@
-"""The option for class frequencies, shared by ``predict`` and ``export``."""
+"""The option for class frequencies, shared by ``predict``, ``decide`` and ``export``."""
 
 from typing import Annotated
 
