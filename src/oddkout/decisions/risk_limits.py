@@ -12,6 +12,8 @@ from oddkout.decisions.inputs import labelled, share
 
 # Each tested number of answers is this many times the one before it.
 _STEP = 1.1
+# The first tested number is this part of all answers: fewer are upset by a single error.
+_FIRST = 4
 # Points of the risk-coverage curve that has a band.
 _POINTS = 20
 
@@ -82,17 +84,15 @@ class Ranked:
 
         Numbers of answers are tested in a fixed sequence, from few to many, each by an exact
         binomial test, up to the first that fails (Learn then Test; Angelopoulos et al., 2021).
-        The sequence depends on how many answers there are, not on which are right. It starts where
-        one error may be tolerated, if half of the answers suffice for that, else where none may.
+        The sequence depends on how many answers there are, not on which are right. It starts at a
+        quarter of them, or at the least number that shows the risk if none is wrong.
         Given the threshold, the answers above it are a random sample of all such cases, so
         each test is exact. All together are exact if the error rate rises as the threshold falls.
         """
         from scipy.special import bdtr
 
         total = len(self.confidence)
-        start = needed_answers(risk, confidence, errors=1)
-        if 2 * start > total:
-            start = needed_answers(risk, confidence)
+        start = max(needed_answers(risk, confidence), total // _FIRST)
         sequence = []
         wanted = float(start)
         while start <= total:
