@@ -43,7 +43,8 @@ def test_tests_end_at_the_first_failure():
     safe = ranked.safe_answers(risk=0.05, confidence=0.95)
     assert 180 <= safe < 210
     assert binom.cdf(ranked.errors[safe - 1], safe, 0.05) <= 0.05
-    wrong_first = Ranked.of(confidence, (np.arange(400) < 30).astype(float))
+    wrong_first = Ranked.of(confidence, (np.arange(400) < 10).astype(float))
+    assert binom.cdf(10, 400, 0.05) < 0.05, "all 400 would pass, but the first 100 do not"
     assert wrong_first.safe_answers(risk=0.05, confidence=0.95) == 0
     assert Ranked.of(np.zeros(0), np.zeros(0)).safe_answers(risk=0.05, confidence=0.95) == 0
 

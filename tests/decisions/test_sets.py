@@ -43,16 +43,19 @@ def test_members_decide_as_in_a_loop_over_calibration_examples():
     """CV+: each calibration example is compared with the member that did not see it."""
     rng = np.random.default_rng(0)
     logits, labels, _, _ = problem(examples=80)
-    folds, members = np.arange(80) % 3, rng.normal(size=(20, 3, 4))
-    expected = np.ones((20, 4), bool)
-    own = conformity_scores(softmax(logits), score="aps")[np.arange(80), labels]
+    folds, members = np.arange(80) % 3, 5 * rng.normal(size=(20, 3, 4))
+    p_values = np.empty((20, 4))
+    own = conformity_scores(softmax(logits), score="lac")[np.arange(80), labels]
     for x, c in np.ndindex(20, 4):
         as_bad = 1
         for i in np.flatnonzero(labels == c):
             row = softmax(members[x, folds[i]])[None]
-            as_bad += own[i] >= conformity_scores(row, score="aps")[0, c]
-        expected[x, c] = as_bad > 0.2 * ((labels == c).sum() + 1) + 1e-9
-    sets = PredictionSets(0.8, score="aps").fit(logits, labels, folds=folds)
+            as_bad += own[i] >= conformity_scores(row, score="lac")[0, c]
+        p_values[x, c] = as_bad / ((labels == c).sum() + 1)
+    sets = PredictionSets(0.8, score="lac").fit(logits, labels, folds=folds)
+    np.testing.assert_allclose(sets.p_values(members), p_values)
+    expected = p_values > 0.2 + 1e-9
+    assert 0.05 < expected.mean() < 0.95
     np.testing.assert_array_equal(sets.predict(members), expected)
     np.testing.assert_array_equal(sets.predict(torch.tensor(members)), expected)
     assert "1 - 2 alpha = 60 %" in sets.guarantee

@@ -225,7 +225,7 @@ class Referral:
         if failing:
             found += (
                 f"a risk of {percent(self.risk)} could not be shown for {', '.join(failing[:8])}: "
-                "too many of the most confident answers are wrong, given their number, so that all these "
-                "cases are referred",
+                "too many of the most confident answers are wrong, given their number, so that all "
+                "these cases are referred",
             )
         return found
