@@ -10,6 +10,8 @@ from numpy import ndarray
 # Levels at which the scores of classes are compared.
 _LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9)
 _STEPS = 100
+# Key of the random numbers; PredictionSets uses 0 to 2 for scores and ties.
+STREAM = 3
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,9 @@ def clustered_classes(
         alpha: 1 minus the coverage.
         seed: Seed of the choice of examples and of k-means.
     """
-    rng = np.random.default_rng(seed)
+    # A stream of its own: NumPy gives the seeds 7 and [7, 0] the same numbers, and examples that
+    # were chosen by the numbers that randomise their scores would not be a random sample.
+    rng = np.random.default_rng([seed, STREAM])
     sizes = np.bincount(labels, minlength=classes)
     needed = 1 / alpha - 1
     typical = max(int(sizes.min()), needed)
