@@ -185,7 +185,7 @@ def test_randomised_sets_have_exactly_the_stated_coverage(score):
         lambda logits, labels: PredictionSets(
             0.8, by_class=False, score=score, seed=next(seeds)
         ).fit(logits, labels),
-        examples=25, classes=4, ratio=5.0, draws=400,
+        examples=25, classes=4, ratio=5.0, draws=200,
     )  # fmt: skip
     mean, error = mean_and_error(hits.sum(axis=1) / counts.sum(axis=1))
     assert abs(mean - 0.8) < 4 * error
