@@ -148,6 +148,27 @@ def test_randomised_sets_of_aps_are_those_of_mapie_for_the_same_draws(monkeypatc
     np.testing.assert_array_equal(given, expected[:, :, 0])
 
 
+def test_sets_of_members_are_those_of_mapie():
+    """MAPIE asks for alpha (n - 1) worse scores, we for more than alpha (n + 1) - 1: 14 of 140."""
+    mapie = pytest.importorskip("mapie.classification")
+    linear = pytest.importorskip("sklearn.linear_model")
+    selection = pytest.importorskip("sklearn.model_selection")
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(340, 3)), rng.integers(0, 4, 340)
+    x[:, 0] += y
+    theirs = mapie.CrossConformalClassifier(
+        linear.LogisticRegression(), confidence_level=0.9, cv=selection.KFold(5)
+    ).fit_conformalize(x[:140], y[:140])
+    _, expected = theirs.predict_set(x[140:], agg_scores="crossval")
+    folds, probs, each = np.empty(140, int), np.empty((140, 4)), []
+    for number, (seen, held) in enumerate(selection.KFold(5).split(x[:140])):
+        member = linear.LogisticRegression().fit(x[seen], y[seen])
+        folds[held], probs[held] = number, member.predict_proba(x[held])
+        each.append(member.predict_proba(x[140:]))
+    ours = PredictionSets(0.9, by_class=False).fit(probs=probs, labels=y[:140], folds=folds)
+    np.testing.assert_array_equal(ours.predict(probs=np.stack(each, axis=1)), expected[:, :, 0])
+
+
 def coverages(sets_of, *, examples, classes, ratio, draws, seed=0, test_shares=None):
     """Coverage of each class in each of many simulated data sets."""
     rng = np.random.default_rng(seed)
