@@ -18,7 +18,7 @@ LAYERS = [
     ["pairs", "partners", "heads", "calibrators"],
     ["samplers", "losses"],
     ["prior"],
-    ["evaluation", "mixture"],
+    ["decisions", "evaluation", "mixture"],
     ["fitting"],
     ["diagnosis"],
     ["comparing"],

@@ -92,3 +92,20 @@ def test_equal_views_keep_equal_weights_and_a_useless_one_loses():
     worse = torch.cat([probs, probs * 1e-3], dim=1)
     *_, last = mixture_weights(worse, importance=share)
     assert last == pytest.approx(20 / 70 / 6, rel=0.05), "pseudo-examples alone"
+
+
+def test_members_of_a_fold_predict_together_without_the_others():
+    """By hand: the networks of fold k of each view, calibrated, averaged by weight, sharpened."""
+    logits = torch.randn(5, 4, 3, generator=torch.Generator().manual_seed(0)).double()
+    first, second = view(0.7, 2, temperature=2.0), view(0.3, 2, exponent=1.3)
+    given = Mixture(views=(first, second), exponent=1.2).by_member(logits).softmax(dim=2)
+    for fold in range(2):
+        probs = [
+            one.ledger.logits(logits[:, place + fold]).softmax(dim=1)
+            for one, place in ((first, 0), (second, 2))
+        ]
+        expected = (0.7 * probs[0] + 0.3 * probs[1]) ** 1.2
+        expected = expected / expected.sum(dim=1, keepdim=True)
+        torch.testing.assert_close(given[:, fold], expected)
+    with pytest.raises(ValueError, match="as many members, one per fold"):
+        Mixture(views=(first, view(0.3, 1))).by_member(logits[:, :3])

@@ -5,6 +5,7 @@ from sets, two examples of one class and k of others; logits are summed over the
 class is to be predicted. Write ``import oddkout as oko``.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from oddkout import calibrators, metrics, testing
@@ -35,6 +36,7 @@ from oddkout.sets import ClassIndex, set_sum
 from oddkout.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from oddkout import decisions
     from oddkout.comparing.compare import compare
     from oddkout.estimator import OddKOutClassifier
     from oddkout.report.write import write_report
@@ -54,6 +56,7 @@ __all__ = [
     "class_frequencies",
     "class_weights",
     "compare",
+    "decisions",
     "doctor",
     "effective_number_weights",
     "evaluate",
@@ -87,6 +90,8 @@ def __getattr__(name: str) -> Any:
                 f"OddKOutClassifier needs {missing.name}; pip install 'oddkout[sklearn]'"
             ) from missing
         return OddKOutClassifier
+    if name == "decisions":
+        return import_module("oddkout.decisions")
     if name == "compare":
         from oddkout.comparing.compare import compare
 

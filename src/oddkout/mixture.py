@@ -108,6 +108,28 @@ class Mixture:
             together = PriorCorrection(prior, train_prior=self.stated)(together)
         return together
 
+    def by_member(
+        self, logits: Float[Tensor, "examples members classes"]
+    ) -> Float[Tensor, "examples folds classes"]:
+        """Logits of the prediction of each fold's networks alone, as they are scored out of fold.
+
+        Args:
+            logits: Logits of every network, in the order of the views; every view has one network
+                per fold.
+        """
+        if len({view.members for view in self.views}) > 1:
+            raise ValueError("all views must have as many members, one per fold")
+        sections = torch.split(logits, [view.members for view in self.views], dim=1)
+        flat = [
+            view.ledger.logits(section.flatten(0, 1)).log_softmax(dim=1)
+            for view, section in zip(self.views, sections, strict=True)
+        ]
+        together = flat[0]
+        if len(flat) > 1:
+            weights = [float(view.weight) for view in self.views]
+            together = mixed(flat, weights=weights) * float(self.exponent)
+        return together.reshape(sections[0].shape)
+
 
 def mixed(
     log_probs: Sequence[Float[Tensor, "examples classes"]], *, weights: Sequence[float]

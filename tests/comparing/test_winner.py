@@ -62,6 +62,7 @@ def test_a_winner_of_another_library_is_trained_saved_and_read_without_pickle(tm
     np.testing.assert_array_equal(
         again.predict_proba(data.x_test), classifier.predict_proba(data.x_test)
     )
+    assert "nothing is guaranteed" in again.decide(data.x_test, coverage=0.8).guarantee
     with pytest.raises(ValueError, match="logistic is a classifier of another library"):
         oko.export(again, tmp_path / "model.onnx")
     (tmp_path / "model" / "model.skops").write_bytes(b"broken")

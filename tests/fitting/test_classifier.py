@@ -30,7 +30,8 @@ def test_a_classifier_comes_back_to_the_bit(saved):
     np.testing.assert_array_equal(again.predict_proba(x), classifier.predict_proba(x))
     assert again.classes == classifier.classes
     assert again.details["test"]["metrics"]["accuracy"]["value"] > 0.8
-    assert sorted(path.name for path in folder.iterdir()) == ["card.json", "model.safetensors"]
+    names = ["card.json", "held-out.safetensors", "model.safetensors"]
+    assert sorted(path.name for path in folder.iterdir()) == names
 
 
 def test_probabilities_are_those_that_were_evaluated(fitted):

@@ -7,6 +7,7 @@ import typer
 from oddkout.cli import (
     compare,
     data,
+    decide,
     doctor,
     evaluate,
     export,
@@ -44,6 +45,7 @@ app.command("doctor")(doctor.doctor)
 app.command("methods")(methods.methods)
 app.command("train")(train.train_classifier)
 app.command("predict")(predict.predict)
+app.command("decide")(decide.decide)
 app.command("evaluate")(evaluate.evaluate)
 app.command("export")(export.export)
 app.command("reproduce")(reproduce.reproduce_paper)

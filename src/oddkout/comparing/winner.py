@@ -11,6 +11,7 @@ from oddkout.comparing.saved import load_comparison
 from oddkout.data import KNOWN, Data, load_data
 from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.fit import described, evaluated, fit_data
+from oddkout.fitting.held_out_file import held_out_rows
 from oddkout.fitting.preparation import prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import Progress
@@ -127,6 +128,15 @@ def _fitted_outsider(data: Data, config: RunConfig, *, seed: int) -> Classifier:
         mixture=Mixture(views=(view,)),
         standardisation=ready.standardisation,
         encoder=data.encoder,
+        held_out=None
+        if fitted.scores is None
+        else held_out_rows(
+            fitted.scores.calibrated,
+            ready.y,
+            fitted.scores.fold_of,
+            groups=ready.groups,
+            source="others",
+        ),
     )
     classifier.evaluation = evaluated(classifier, data, config.population)
     classifier.details = described(classifier, data, ready) | {

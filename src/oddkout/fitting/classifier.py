@@ -7,22 +7,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from jaxtyping import Float, Shaped
 from numpy import ndarray
 from torch import Tensor, nn
 
-from oddkout.checks import few, finite_logits
+from oddkout.checks import Number, few, finite_logits
 from oddkout.data import as_tensor
 from oddkout.data.sources import is_frame
 from oddkout.data.table import TableEncoder
+from oddkout.decisions.decided import Decisions
+from oddkout.decisions.held_out import HeldOut
 from oddkout.evaluation import Evaluation
 from oddkout.fitting.card import CARD, FORMAT, read_card, read_view, written_view
+from oddkout.fitting.deciding import decided
+from oddkout.fitting.held_out_file import HELD_OUT, load_held_out, save_held_out
 from oddkout.fitting.preparation import Standardisation
 from oddkout.fitting.training import predict_logits
-from oddkout.mixture import Mixture, View
-from oddkout.models import NAMES, build_model
-from oddkout.models.cosine import SUFFIX, with_cosine_layer
+from oddkout.fitting.weights import built_network_of, load_weights
+from oddkout.mixture import Mixture
+from oddkout.models import NAMES
+from oddkout.models.cosine import SUFFIX
 from oddkout.models.ensemble import combined
 from oddkout.models.foreign import FILE, FOREIGN, ForeignModel, load_foreign, save_foreign
 from oddkout.prior import requested_prior
@@ -43,6 +47,8 @@ class Classifier:
             class frequencies, temperature and strength of prior adjustment.
         standardisation: Scaling of the inputs; tables are scaled by their encoder instead.
         encoder: Encoder of the columns, for classifiers of tables.
+        held_out: Predictions of training examples by networks that did not see them, to decide by;
+            None without folds.
         details: Everything else on the card: metrics with intervals, settings, versions.
         evaluation: Evaluation on the test part; only right after fitting, not after ``load``.
     """
@@ -54,6 +60,7 @@ class Classifier:
     mixture: Mixture
     standardisation: Standardisation = field(default_factory=Standardisation)
     encoder: TableEncoder | None = None
+    held_out: HeldOut | None = field(default=None, repr=False)
     details: dict[str, Any] = field(default_factory=dict)
     evaluation: Evaluation | None = field(default=None, repr=False)
 
@@ -117,15 +124,19 @@ class Classifier:
             prior: Class frequencies where the classifier is used, see ``requested_prior``; by
                 default those of the card.
         """
+        return self.encoded_logits(self._encoded(x), prior=prior)
+
+    def _encoded(self, x: Any) -> Shaped[ndarray, "examples ..."]:
+        """Examples as ``Data`` holds them."""
         if self.encoder is None:
-            return self.encoded_logits(np.asarray(x), prior=prior)
+            return np.asarray(x)
         if not is_frame(x):
             raise ValueError(
                 "examples must be a pandas frame, because the classifier was trained on a table, "
                 f"got {type(x).__name__}; pass a frame with the columns "
                 f"{few(self.encoder.columns)}, not its encoded features"
             )
-        return self.encoded_logits(self.encoder.encode(x), prior=prior)
+        return self.encoder.encode(x)
 
     def encoded_logits(
         self, x: Shaped[ndarray, "examples ..."], *, prior: Any = None
@@ -136,6 +147,13 @@ class Classifier:
             x: Images, rows of features, or encoded rows of a table.
             prior: See ``predict_logits``.
         """
+        logits = self._network_logits(x)
+        return self.mixture.combined(logits, prior=self.requested_prior(prior))
+
+    def _network_logits(
+        self, x: Shaped[ndarray, "examples ..."]
+    ) -> Float[Tensor, "examples *members classes"]:
+        """Logits of every network, before they are combined."""
         if x.dtype.kind not in "fiub":
             raise ValueError(
                 f"examples must be numbers, got {x.dtype}; pass the features that the classifier "
@@ -147,14 +165,46 @@ class Classifier:
                 f"examples must have the shape that the classifier was trained on, {self.shape}, "
                 f"got {shape}; scale images to it, or pass the same columns"
             )
-        logits = predict_logits(self.model, self.standardisation(x))
-        return self.mixture.combined(logits, prior=self.requested_prior(prior))
+        return predict_logits(self.model, self.standardisation(x))
 
     def predict_proba(self, x: Any, *, prior: Any = None) -> Float[ndarray, "examples classes"]:
         """Probability of each class; the arguments are those of ``predict_logits``."""
         logits = finite_logits(self.predict_logits(x, prior=prior))
         probs: Float[ndarray, "examples classes"] = logits.double().softmax(dim=1).numpy()
         return probs
+
+    def decide(
+        self,
+        x: Any,
+        *,
+        coverage: Number | None = None,
+        risk: Number | None = None,
+        costs: Any = None,
+        prior: Any = None,
+        by_class: bool | None = None,
+    ) -> Decisions:
+        """Decide on cases, with what the held-out predictions promise.
+
+        Args:
+            x: Examples, as for ``predict_logits``.
+            coverage: Sets of classes that hold the true one in this share of cases.
+            risk: An answer, or ``"refer"``: at most this share of the answers is wrong.
+            costs: The answer with the lowest expected cost; see ``cost_table``.
+            prior: Class frequencies where the classifier is used; by default those of the card.
+            by_class: Whether coverage or risk holds for each class; by default for ``coverage``
+                only.
+        """
+        return decided(
+            self._network_logits(self._encoded(x)),
+            mixture=self.mixture,
+            held_out=self.held_out,
+            classes=self.classes,
+            coverage=coverage,
+            risk=risk,
+            costs=costs,
+            prior=self.requested_prior(prior),
+            by_class=by_class,
+        )
 
     def save(self, folder: str | Path) -> Path:
         """Write the classifier to a folder, completely or not at all.
@@ -173,6 +223,11 @@ class Classifier:
             save_foreign(self.model, folder / f".{FILE}")
             (folder / f".{FILE}").replace(folder / FILE)
         save_file(weights, folder / f"{_WEIGHTS}.tmp")
+        if self.held_out is None:
+            (folder / HELD_OUT).unlink(missing_ok=True)
+        else:
+            save_held_out(self.held_out, folder / f"{HELD_OUT}.tmp")
+            (folder / f"{HELD_OUT}.tmp").replace(folder / HELD_OUT)
         (folder / f"{CARD}.tmp").write_text(text)
         (folder / f"{_WEIGHTS}.tmp").replace(folder / _WEIGHTS)
         (folder / f"{CARD}.tmp").replace(folder / CARD)  # last: a folder with a card is complete
@@ -204,12 +259,12 @@ class Classifier:
             load_foreign(folder / FILE, classes=len(classes))
             if is_foreign
             else combined(
-                _built(view, model, shape=shape, classes=len(classes))
+                built_network_of(view, model, shape=shape, classes=len(classes))
                 for view in views
                 for _ in range(view.members)
             )
         )
-        _load_weights(folder / _WEIGHTS, network)
+        load_weights(folder / _WEIGHTS, network)
         encoder = card["encoder"]
         return cls(
             model=network.eval(),
@@ -219,6 +274,7 @@ class Classifier:
             mixture=Mixture(views=tuple(views), exponent=card["exponent"]),
             standardisation=Standardisation(tuple(card["mean"]), tuple(card["deviation"])),
             encoder=None if encoder is None else TableEncoder.from_dict(encoder),
+            held_out=load_held_out(folder / HELD_OUT, classes=len(classes)),
             details=card["details"],
         )
 
@@ -233,33 +289,3 @@ def refuse_other_content(folder: Path) -> None:
         raise ValueError(f"a classifier is saved in a folder, but {folder} is a file")
     if folder.is_dir() and not (folder / CARD).exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} holds files that are not a classifier; choose another folder")
-
-
-def _built(
-    view: View, model: Callable[[], nn.Module] | None, *, shape: tuple[int, ...], classes: int
-) -> nn.Module:
-    """A network of a view, without its weights."""
-    name = view.network.removesuffix(SUFFIX)
-    network = (
-        build_model(name, shape=shape, classes=classes, generator=torch.Generator())
-        if model is None
-        else model()
-    )
-    return network if name == view.network else with_cosine_layer(network)
-
-
-def _load_weights(path: Path, model: nn.Module) -> None:
-    """Load weights into a model, or raise if they do not fit."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        model.load_state_dict(load_file(path))
-    except (SafetensorError, RuntimeError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(
-            f"{path} does not hold the weights that the card describes ({reason}); the folder is "
-            "damaged: train the model again"
-        ) from None
-    if not all(np.isfinite(p.detach().numpy()).all() for p in model.parameters()):
-        raise ValueError(f"{path} holds weights that are not finite; train the model again")

@@ -15,6 +15,7 @@ from oddkout.evaluation import Evaluation, evaluate
 from oddkout.evaluation.weighting import evaluate_for_prior
 from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.folds import Calibration, suitable_folds
+from oddkout.fitting.held_out_file import held_out_of
 from oddkout.fitting.methods import chosen_method
 from oddkout.fitting.pipeline import Fitted, MembersOption
 from oddkout.fitting.preparation import Prepared, prepared
@@ -158,6 +159,13 @@ def fit_data(
         mixture=mixture,
         standardisation=ready.standardisation,
         encoder=data.encoder,
+        held_out=held_out_of(
+            fitted,
+            ready.y,
+            members=members,
+            groups=ready.groups,
+            is_calibrated=calibrate != "none",
+        ),
     )
     classifier.evaluation = evaluated(classifier, data, population)
     classifier.details = _details(classifier, data, ready, fitted) | {
