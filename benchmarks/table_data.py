@@ -12,7 +12,17 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
-KEEL = ("car", "page-blocks", "newthyroid", "segment", "vowel", "contraceptive", "pima")
+KEEL = (
+    "abalone9-18",
+    "balance",
+    "car",
+    "contraceptive",
+    "newthyroid",
+    "page-blocks",
+    "pima",
+    "segment",
+    "vowel",
+)
 UCI = ("ecoli", "yeast", "glass")
 SCIKIT_LEARN = {"breast-cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
 

@@ -96,7 +96,7 @@ class RunConfig(Recipe):
         Data with a fingerprint are identified by their content, not by their path.
         """
         values = {name: _written(value) for name, value in self.to_dict().items()}
-        for name in ("contestant", "group"):  # fields that older runs lack
+        for name in ("contestant", "group", "encoding", "stop_every"):  # which older runs lack
             if not values[name]:
                 del values[name]
         if self.fingerprint:

@@ -138,6 +138,7 @@ class TableInput(RawInput):
 
     Args:
         encoder: The encoder that the graph reproduces.
+        keeps_missing: Whether missing numbers stay NaN, for networks that encode them themselves.
     """
 
     medians: Tensor
@@ -146,8 +147,9 @@ class TableInput(RawInput):
     column: Tensor
     position: Tensor
 
-    def __init__(self, encoder: TableEncoder) -> None:
+    def __init__(self, encoder: TableEncoder, *, keeps_missing: bool = False) -> None:
         super().__init__()
+        self._keeps_missing = keeps_missing
         state = encoder.to_dict()
         self.numeric: list[str] = state["numeric"]
         self.text: list[str] = state["text"]
@@ -169,7 +171,9 @@ class TableInput(RawInput):
         inputs, parts = dict(zip(self.names, given, strict=True)), []
         if "numbers" in inputs:
             numbers: Float64[Tensor, "examples numeric"] = inputs["numbers"]
-            imputed = torch.where(numbers.isnan(), self.medians, numbers)
+            imputed = numbers
+            if not self._keeps_missing:
+                imputed = torch.where(numbers.isnan(), self.medians, numbers)
             parts.append(((imputed - self.means) / self.scales).to(torch.float32))
         if "codes" in inputs:
             codes: Int64[Tensor, "examples text"] = inputs["codes"]
@@ -261,7 +265,7 @@ def raw_input(classifier: Classifier, *, mean: Tensor, deviation: Tensor) -> Raw
     ``mean`` and ``deviation`` are those of its standardisation, one number per channel.
     """
     if classifier.encoder is not None:
-        return TableInput(classifier.encoder)
+        return TableInput(classifier.encoder, keeps_missing=classifier.mixture.has_gaps)
     kind = classifier.details.get("data", {}).get("dtype", "uint8")
     if len(classifier.shape) == 3 and kind == "uint8":
         return ImageInput(classifier.shape)

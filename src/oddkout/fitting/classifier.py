@@ -14,17 +14,21 @@ from torch import Tensor, nn
 
 from oddkout.checks import few, finite_logits
 from oddkout.data import as_tensor
+from oddkout.data.gaps import encoded_with_gaps
 from oddkout.data.sources import is_frame
 from oddkout.data.table import TableEncoder
 from oddkout.evaluation import Evaluation
 from oddkout.fitting.card import CARD, FORMAT, read_card, read_view, written_view
+from oddkout.fitting.folds import FoldScores
 from oddkout.fitting.preparation import Standardisation
 from oddkout.fitting.training import predict_logits
 from oddkout.mixture import Mixture, View
 from oddkout.models import NAMES, build_model
 from oddkout.models.cosine import SUFFIX, with_cosine_layer
+from oddkout.models.encodings import Encoding, encoded_network
 from oddkout.models.ensemble import combined
 from oddkout.models.foreign import FILE, FOREIGN, ForeignModel, load_foreign, save_foreign
+from oddkout.models.forest import FOREST, Forest
 
 _WEIGHTS = "model.safetensors"
 
@@ -44,6 +48,7 @@ class Classifier:
         encoder: Encoder of the columns, for classifiers of tables.
         details: Everything else on the card: metrics with intervals, settings, versions.
         evaluation: Evaluation on the test part; only right after fitting, not after ``load``.
+        scores: Out-of-fold predictions; only right after fitting, and None without folds.
     """
 
     model: nn.Module
@@ -55,6 +60,7 @@ class Classifier:
     encoder: TableEncoder | None = None
     details: dict[str, Any] = field(default_factory=dict)
     evaluation: Evaluation | None = field(default=None, repr=False)
+    scores: FoldScores | None = field(default=None, repr=False)
 
     @property
     def prior(self) -> tuple[float, ...]:
@@ -115,7 +121,10 @@ class Classifier:
                 f"got {type(x).__name__}; pass a frame with the columns "
                 f"{few(self.encoder.columns)}, not its encoded features"
             )
-        return self.encoded_logits(self.encoder.encode(x), prior=prior)
+        encoded = (
+            encoded_with_gaps(self.encoder, x) if self.mixture.has_gaps else self.encoder.encode(x)
+        )
+        return self.encoded_logits(encoded, prior=prior)
 
     def encoded_logits(
         self, x: Shaped[ndarray, "examples ..."], *, prior: Sequence[float] | None = None
@@ -186,8 +195,9 @@ class Classifier:
         shape, classes = tuple(card["shape"]), tuple(card["classes"])
         views = [read_view(view, card) for view in card["views"]]
         is_foreign = [view.network for view in views] == [FOREIGN]
+        known = (*NAMES, FOREST)
         for view in views:
-            if not is_foreign and model is None and view.network.removesuffix(SUFFIX) not in NAMES:
+            if not is_foreign and model is None and view.network.removesuffix(SUFFIX) not in known:
                 raise ValueError(
                     f"{folder} was trained with a custom network, {view.network!r}; call "
                     "Classifier.load with model=, a function that builds it"
@@ -232,12 +242,16 @@ def _built(
 ) -> nn.Module:
     """A network of a view, without its weights."""
     name = view.network.removesuffix(SUFFIX)
-    network = (
-        build_model(name, shape=shape, classes=classes, generator=torch.Generator())
-        if model is None
-        else model()
-    )
-    return network if name == view.network else with_cosine_layer(network)
+    if view.encoding is not None:
+        shape = (view.encoding.features,)
+    if name == FOREST:
+        network: nn.Module = Forest(classes)
+    elif model is None:
+        network = build_model(name, shape=shape, classes=classes, generator=torch.Generator())
+    else:
+        network = model()
+    network = network if name == view.network else with_cosine_layer(network)
+    return network if view.encoding is None else encoded_network(Encoding(view.encoding), network)
 
 
 def _load_weights(path: Path, model: nn.Module) -> None:
