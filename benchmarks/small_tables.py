@@ -23,6 +23,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -66,10 +67,12 @@ TINY = 1e-15  # probabilities below count as this, so that one certain error is 
 
 
 def encoded(*steps):
-    """A pipeline behind scikit-learn's own encoding of text columns."""
+    """A pipeline behind scikit-learn's own encoding of text columns and missing numbers."""
     one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     text = make_column_selector(dtype_exclude="number")
-    return make_pipeline(make_column_transformer((one_hot, text), remainder="passthrough"), *steps)
+    numbers = make_column_selector(dtype_include="number")
+    columns = make_column_transformer((one_hot, text), (SimpleImputer(strategy="median"), numbers))
+    return make_pipeline(columns, *steps)
 
 
 def catboost(seed):
@@ -274,8 +277,12 @@ def page(lines, *, tables=TABLES, metric: str = "nll") -> str:
         peer = min(PEERS, key=lambda p: nll[name, p])
         own = [f"{nll[name, m]:.4f} ({nll[name, m] / best[name]:.2f})" for m in models if m in OURS]
         text.append(f"| {name} | {peer} {best[name]:.4f} | {' | '.join(own)} |")
-    pair = [{line["data"]: 0 for line in lines if line["model"] == model} for model in OURS[:2]]
-    if all(all(name in part for name in tables) for part in pair):
+    single = min(PEERS, key=lambda p: ratio_interval(nll[n, p] / best[n] for n in tables)[0])
+    if "stack" in models:
+        mean, low, high = ratio_interval(nll[n, "stack"] / nll[n, single] for n in tables)
+        text += ["", f"NLL of the stack over that of the best single peer, {single}: {mean:.3f} "
+                 f"[{low:.3f}, {high:.3f}]."]  # fmt: skip
+    if set(OURS) <= set(models):
         for without, what in (("stack without sets", "odd-k-out view"),
                               ("stack without trees", "forest")):  # fmt: skip
             mean, low, high = ratio_interval(

@@ -259,3 +259,29 @@ def test_out_of_fold_probabilities_are_for_the_requested_prior():
     without = quick(folds=0).fit(x, y)
     assert without.oof_proba_ is None
     assert without.oof_score_ is None
+
+
+def test_many_examples_get_fewer_networks_and_a_note():
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(10_001, 1)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(int)
+    model = oko.OddKOutClassifier(max_updates=20, random_state=0).fit(x, y)
+    assert model.notes_ == (
+        "for 10,001 examples each view has 4 network(s) instead of 8, to save time; set folds=8 "
+        "for the usual number",
+    )
+    assert model.classifier_.members == 20
+    usual = oko.OddKOutClassifier(max_updates=20, folds=2, random_state=0).fit(x, y)
+    assert usual.notes_ == ()
+
+
+def test_the_interval_of_the_out_of_fold_score_mostly_covers_the_score_on_new_examples():
+    """The full simulation is benchmarks/oof_coverage.py."""
+    covered = 0
+    for seed in range(6):
+        x, y = imbalanced(200, seed)
+        model = quick(max_updates=100, random_state=seed).fit(x, y)
+        hidden = log_loss(imbalanced(5000, seed + 100)[1], model.predict_proba(
+            imbalanced(5000, seed + 100)[0]))  # fmt: skip
+        covered += model.oof_score_.low <= hidden <= model.oof_score_.high
+    assert covered >= 4, "5.7 of 6 expected"

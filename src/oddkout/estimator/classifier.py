@@ -24,7 +24,7 @@ from oddkout.estimator.requirements import (
     trainable_method,
 )
 from oddkout.fitting.fit import fit_data
-from oddkout.fitting.folds import UNSCORED
+from oddkout.fitting.folds import UNSCORED, suitable_folds
 from oddkout.fitting.methods import Method
 from oddkout.fitting.selection import LEARNING_RATES
 from oddkout.prior import class_frequencies, requested_prior
@@ -143,7 +143,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         """
         refuse_weights(refused)
         self._check(X, is_first=True)
-        method, notes = trainable_method(self._method_name(X), self.k)
+        method, unused_k = trainable_method(self._method_name(X), self.k)
         labels = trainable_labels(X, y, method)
         self.classes_, positions = np.unique(labels, return_inverse=True)
         train_prior = class_frequencies(positions, classes=len(self.classes_))
@@ -158,14 +158,14 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
                 x_test=examples[:0],
                 y_test=np.zeros(0, dtype=np.int64),
                 classes=tuple(str(name) for name in self.classes_.tolist()),
-                notes=(*self._inputs.notes, *notes),
+                notes=(*self._inputs.notes, *unused_k, *self._size_note(method, len(labels))),
                 encoder=self._inputs.encoder,
                 is_encoded=self._inputs.encoder is not None,
                 train_groups=group_numbers(groups, examples=len(positions)),
             ),
             population="train",
             method=method.name,
-            k=None if notes else self.k,
+            k=None if unused_k else self.k,
             head=None,
             recipe=self._recipe(examples, method),
             learning_rates=self._learning_rates(),
@@ -239,6 +239,17 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         if not method.is_for_tables and x.ndim == 2 and x.dtype.kind == "f" and np.isnan(x).any():
             recipe["encoding"] = "standard"  # which fills in missing cells
         return recipe
+
+    def _size_note(self, method: Method, examples: int) -> tuple[str, ...]:
+        """A note if there are too many examples for the usual number of networks."""
+        usual = suitable_folds(1, is_table=True)
+        members = suitable_folds(examples, is_table=True)
+        if not method.is_for_tables or self.folds is not None or members == usual:
+            return ()
+        return (
+            f"for {examples:,} examples each view has {members} network(s) instead of {usual}, to "
+            f"save time; set folds={usual} for the usual number",
+        )
 
     def _keep_results(self, positions: Any, groups: Any) -> None:
         """Set the fitted attributes from the classifier."""
