@@ -19,9 +19,6 @@ _BINS, _KNOTS = 8, 32
 # Normal scores beyond this are cut off, and standardised numbers beyond that.
 _LARGEST_SCORE, _LARGEST = 3.0, 100.0
 
-# A column with a smaller (relative) deviation counts as constant.
-_CONSTANT = 1e-6
-
 
 @dataclass(frozen=True, kw_only=True)
 class EncodingPlan:
@@ -147,8 +144,7 @@ class Encoding(nn.Module):
         self.fill.copy_(torch.where(count > 0, median, 0.0))
         filled = torch.where(known, x, self.fill).double()
         mean, deviation = filled.mean(dim=0), filled.std(dim=0, correction=0)
-        is_constant = deviation <= _CONSTANT * (filled - mean).abs().amax(dim=0).clamp_min(1e-30)
-        is_constant |= filled.amax(dim=0) == filled.amin(dim=0)
+        is_constant = filled.amax(dim=0) == filled.amin(dim=0)
         self.mean.copy_(mean)
         self.scale.copy_(torch.where(is_constant, 0.0, 1 / deviation.clamp_min(1e-30)))
         if self.plan.knots and self._coded:
