@@ -13,13 +13,21 @@ def predictions(examples, seed=0):
     return probs, np.array([generator.choice(3, p=row) for row in probs])
 
 
-def test_the_interval_is_that_of_a_mean():
+def test_the_interval_is_that_of_a_mean_with_one_more_loss_above():
     probs, labels = predictions(50)
     score = out_of_fold_score(probs, labels)
     nll = -np.log(probs[np.arange(50), labels])
-    expected = ttest_1samp(nll, 0).confidence_interval(0.95)
+    below = ttest_1samp(nll, 0).confidence_interval(0.95)
+    above = ttest_1samp([*nll, np.log(51)], 0).confidence_interval(0.95)
     assert score.value == pytest.approx(nll.mean())
-    assert (score.low, score.high) == pytest.approx((expected.low, expected.high))
+    assert (score.low, score.high) == pytest.approx((below.low, above.high))
+
+
+def test_perfect_predictions_of_few_examples_leave_room_for_an_error():
+    probs = np.tile([1 - 1e-9, 1e-9], (30, 1))
+    score = out_of_fold_score(probs, np.zeros(30, dtype=np.int64))
+    assert score.value < 1e-8
+    assert score.high > np.log(31) / 31
 
 
 def test_examples_that_are_not_scored_do_not_count():
