@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
-from oddkout.pairs import natural_sets, pair_frequencies
+from oddkout.pairs import natural_sets, pair_frequencies, sets_of_pairs
 
 
 def enumerated(labels, k):
@@ -95,3 +95,18 @@ def test_frequencies_of_completed_batches_equal_an_enumeration(pairs):
     assert pair_frequencies(
         torch.tensor(shares), pairs=pairs, distinct=1
     ).tolist() == pytest.approx(shares)
+
+
+def test_each_pair_gets_odd_examples_that_are_uniform_among_other_classes():
+    labels = torch.tensor([[2, 2, 0, 0, 2, 2, 1, 1, 0, 0, 1]])  # the last example has no partner
+    sets = sets_of_pairs(labels, sets=40_000, generator=torch.Generator().manual_seed(0))[0]
+    assert sets.shape == (40_000, 3)
+    for pair in range(5):
+        own = sets[sets[:, 0] == 2 * pair]
+        assert (own[:, 1] == 2 * pair + 1).all()
+        others = (labels[0] != labels[0, 2 * pair]).nonzero().flatten()
+        counts = own[:, 2].bincount(minlength=11)
+        assert counts.sum() == 8_000 == counts[others].sum()
+        assert chisquare(counts[others].numpy()).pvalue > 1e-4
+    with pytest.raises(ValueError, match="needs a second class in its batch"):
+        sets_of_pairs(torch.zeros(1, 4, dtype=torch.long), sets=2)

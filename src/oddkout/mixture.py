@@ -11,10 +11,12 @@ from torch import Tensor
 
 from oddkout.calibrators import PriorCorrection
 from oddkout.checks import Number
+from oddkout.models.encodings import EncodingPlan
+from oddkout.models.forest import FOREST
 from oddkout.prior import Frequencies, PriorLedger
 
 # Pseudo-examples that pull the weights of views towards equal ones.
-_PSEUDO_EXAMPLES = 20.0
+PSEUDO_EXAMPLES = 20.0
 _EM_STEPS = 200
 
 
@@ -28,6 +30,7 @@ class View:
         ledger: Class frequencies and calibration of its logits.
         members: Number of its networks, whose probabilities are averaged.
         weight: Its share of the prediction.
+        encoding: How its networks see rows of features; None if as they are.
     """
 
     method: str
@@ -35,6 +38,15 @@ class View:
     ledger: PriorLedger
     members: int = 1
     weight: Number = 1.0
+    encoding: EncodingPlan | None = None
+
+    @property
+    def title(self) -> str:
+        """What distinguishes the view from others of its classifier."""
+        if self.network == FOREST:
+            return FOREST
+        parts = (self.method, None if self.encoding is None else self.encoding.name, self.network)
+        return ", ".join(part for part in parts if part is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +84,11 @@ class Mixture:
     def members(self) -> int:
         """Number of networks of all views."""
         return sum(view.members for view in self.views)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether networks encode missing cells themselves, instead of the encoder of a table."""
+        return any(view.encoding is not None and view.encoding.missing for view in self.views)
 
     @property
     def temperature(self) -> float:
@@ -146,7 +163,10 @@ def mixed(
 
 
 def mixture_weights(
-    likelihoods: Float[Tensor, "examples views"], *, importance: Float[Tensor, " examples"]
+    likelihoods: Float[Tensor, "examples views"],
+    *,
+    importance: Float[Tensor, " examples"],
+    pseudo_examples: Number = PSEUDO_EXAMPLES,
 ) -> tuple[float, ...]:
     """Weights of views that make the true classes most probable, found by EM.
 
@@ -156,6 +176,7 @@ def mixture_weights(
     Args:
         likelihoods: Probability that each view gives to the true class of each example.
         importance: Weight of each example; they sum to 1.
+        pseudo_examples: Number of pseudo-examples.
 
     Example:
         >>> probs = torch.tensor([[0.9, 0.1]] * 1000)
@@ -164,7 +185,7 @@ def mixture_weights(
         [0.99, 0.01]
     """
     count, views = likelihoods.shape
-    pseudo = _PSEUDO_EXAMPLES / (count + _PSEUDO_EXAMPLES)
+    pseudo = pseudo_examples / (count + pseudo_examples)
     rows, share = likelihoods.double().clamp_min(1e-300), importance.double()
     weights = torch.full((views,), 1 / views, dtype=torch.float64)
     for _ in range(_EM_STEPS):

@@ -188,6 +188,47 @@ def natural_sets(
     return torch.stack(members, dim=2).reshape(*labels.shape[:-1], sets, k + 2)
 
 
+def sets_of_pairs(
+    labels: Int[Tensor, "batches examples"],
+    *,
+    sets: int,
+    generator: torch.Generator | None = None,
+) -> Int[Tensor, "batches sets 3"]:
+    """Give each pair of a batch random odd examples of other classes, each with the same number.
+
+    Like ``natural_sets`` with k = 1, but each drawn pair forms equally many sets, and the time does
+    not depend on the size of a batch.
+
+    Args:
+        labels: Classes of the examples of each batch: examples 0 and 1 are a pair, 2 and 3, and so
+            on; the last one may lack its partner. Each batch must hold 2 classes.
+        sets: Number of sets of each batch; rounded down to a multiple of the pairs.
+        generator: Source of randomness; torch's global one if not given.
+
+    Example:
+        >>> labels = torch.tensor([[0, 0, 1, 1, 0, 0]])
+        >>> sets = sets_of_pairs(labels, sets=6, generator=torch.Generator().manual_seed(0))
+        >>> sets[0, :, :2].tolist(), labels[0][sets[0, :, 2]].tolist()
+        ([[0, 1], [0, 1], [2, 3], [2, 3], [4, 5], [4, 5]], [1, 1, 0, 0, 1, 1])
+    """
+    batches, examples = labels.shape
+    pairs = examples // 2
+    repeats = max(1, sets // pairs)
+    ordered, order = labels.sort(dim=1)  # the examples of a class fill one contiguous run
+    own = labels[:, : 2 * pairs : 2].repeat_interleave(repeats, dim=1).contiguous()
+    start = torch.searchsorted(ordered, own)
+    size = torch.searchsorted(ordered, own, right=True) - start
+    if (size == examples).any():
+        raise ValueError(
+            "an odd example needs a second class in its batch, but one batch holds a single class; "
+            "use PairedBatchSampler with k=1"
+        )
+    odd = below((examples - size).flatten(), (size.numel(),), generator).view_as(size)
+    odd = torch.where(odd < start, odd, odd + size)  # skip the run of the pair's own class
+    first = 2 * torch.arange(pairs).repeat_interleave(repeats).expand(batches, -1)
+    return torch.stack([first, first + 1, order.gather(1, odd)], dim=2)
+
+
 def _masked_choice(
     is_candidate: Bool[Tensor, "batches sets examples"], generator: torch.Generator | None
 ) -> Int[Tensor, "batches sets"]:

@@ -53,6 +53,7 @@ CHANGES = {
     "mixed_precision": True,
     "clip_norm": None,
     "clip_value": 1.0,
+    "encoding": "normal",
 }
 
 

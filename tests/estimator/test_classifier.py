@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def true_posterior(x, prior):
 def test_scikit_learns_own_checks_all_pass():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some checks cast NaN on purpose, one needs a variable set
-        estimator = oko.OddKOutClassifier(max_updates=30, learning_rate=0.1, folds=2)
+        estimator = oko.OddKOutClassifier(max_updates=30, folds=2)
         results = check_estimator(estimator, on_fail=None)
     assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
     skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
@@ -146,9 +147,9 @@ def test_priors_differ_by_bayes_rule_exactly():
 def test_a_temperature_never_makes_the_likelihood_much_worse():
     x, y = imbalanced(1000)
     y = np.where(np.random.default_rng(1).random(len(y)) < 0.2, 1 - y, y)  # overconfident if copied
-    scaled, plain = quick(calibrate="temperature"), quick(calibrate="none", members="single")
-    scaled.set_params(members="single").fit(x, y)
-    plain.fit(x, y)
+    single = {"method": "oko", "members": "single"}
+    scaled = quick(calibrate="temperature", **single).fit(x, y)
+    plain = quick(calibrate="none", **single).fit(x, y)
     assert scaled.temperature_ != 1 == plain.temperature_
     assert log_loss(y, scaled.predict_proba(x)) < log_loss(y, plain.predict_proba(x)) + 0.02
 
@@ -162,7 +163,7 @@ def test_a_fit_can_be_saved_and_served_without_scikit_learn(tmp_path):
 
 def test_a_class_of_one_example_is_learned_and_noted():
     x, y = make_blobs([30, 30, 1], random_state=0, cluster_std=0.3)
-    model = quick().fit(x, y)
+    model = quick(max_updates=200).fit(x, y)
     assert model.predict(x[y == 2]) == [2]
     assert "classes [2] have a single training example" in model.notes_[-1]
 
@@ -189,6 +190,98 @@ def test_a_network_of_ones_own_is_made_anew_for_every_fit():
 def test_verbose_prints_progress(capsys):
     quick(verbose=True).fit(*IRIS)
     printed = capsys.readouterr().out
-    assert "done 50  total 50" in printed
+    assert "done 200  total 250" in printed
     quick().fit(*IRIS)
     assert capsys.readouterr().out == ""
+
+
+def test_a_table_is_fitted_by_a_stack_and_anything_else_by_one_method():
+    x, y = IRIS
+    stack = quick(k=2).fit(x, y)
+    assert list(stack.weights_) == [
+        "vanilla, piecewise, mlp-small",
+        "oko+la, standard, mlp-small",
+        "vanilla, normal, mlp-small",
+        "vanilla, standard, linear",
+        "forest",
+    ]
+    assert sum(stack.weights_.values()) == pytest.approx(1)
+    assert stack.classifier_.members == 10, "five views of two folds"
+    assert 1 <= stack.n_iter_ <= 50
+    for changes in ({"method": "vanilla"}, {"views": "single"}, {"module": "mlp"}):
+        assert len(quick(**changes).fit(x, y).weights_) == 1
+    assert len(quick().fit(x.reshape(-1, 2, 2), y).weights_) == 1, "images"
+
+
+def test_every_k_and_method_can_be_searched():
+    x, y = IRIS
+    grid = {"k": [1, 2], "method": [None, "oko", "vanilla"]}
+    search = GridSearchCV(quick(learning_rate=0.05), grid, cv=2, n_jobs=2, error_score="raise")
+    search.fit(x, y)
+    assert len(search.cv_results_["params"]) == 6
+    noted = quick(method="vanilla", k=2).fit(x, y)
+    assert noted.notes_ == ("vanilla draws no sets, so that k=2 has no effect",)
+
+
+def test_predictions_of_many_threads_at_once_are_the_same():
+    x, y = IRIS
+    model = quick().fit(x, y)
+    expected = model.predict_proba(x)
+    with ThreadPoolExecutor(16) as pool:
+        for probs in pool.map(model.predict_proba, [x] * 32):
+            np.testing.assert_array_equal(probs, expected)
+
+
+def test_groups_stay_together_in_the_folds():
+    generator = np.random.default_rng(0)
+    patients = np.repeat(np.arange(40), 5)
+    x = np.repeat(generator.normal(size=(40, 3)), 5, axis=0)  # a patient's rows are the same
+    y = np.repeat(generator.integers(2, size=40), 5)  # and the label is chance
+    together = quick(max_updates=150).fit(x, y, groups=patients)
+    apart = quick(max_updates=150).fit(x, y)
+    assert together.oof_score_.value > 0.6 > apart.oof_score_.value
+    for patient in range(40):
+        rows = together.classifier_.scores.fold_of[patients == patient]
+        assert len(set(rows.tolist())) == 1
+    with pytest.raises(ValueError, match="group of each of the 200 examples, got 3"):
+        quick().fit(x, y, groups=[1, 2, 3])
+
+
+def test_out_of_fold_probabilities_are_for_the_requested_prior():
+    x, y = imbalanced(300)
+    share = np.array([1 - y.mean(), y.mean()])
+    train, uniform = (quick(prior=prior).fit(x, y) for prior in ("train", "uniform"))
+    expected = uniform.oof_proba_ * share
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(train.oof_proba_, expected, rtol=1e-9)
+    assert train.oof_score_ == uniform.oof_score_, "both for the training frequencies"
+    assert train.oof_score_.value == pytest.approx(log_loss(y, train.oof_proba_))
+    without = quick(folds=0).fit(x, y)
+    assert without.oof_proba_ is None
+    assert without.oof_score_ is None
+
+
+def test_many_examples_get_fewer_networks_and_a_note():
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(10_001, 1)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(int)
+    model = oko.OddKOutClassifier(max_updates=20, random_state=0).fit(x, y)
+    assert model.notes_ == (
+        "for 10,001 examples each view has 4 network(s) instead of 8, to save time; set folds=8 "
+        "for the usual number",
+    )
+    assert model.classifier_.members == 20
+    usual = oko.OddKOutClassifier(max_updates=20, folds=2, random_state=0).fit(x, y)
+    assert usual.notes_ == ()
+
+
+def test_the_interval_of_the_out_of_fold_score_mostly_covers_the_score_on_new_examples():
+    """The full simulation is benchmarks/oof_coverage.py."""
+    covered = 0
+    for seed in range(6):
+        x, y = imbalanced(200, seed)
+        model = quick(max_updates=100, random_state=seed).fit(x, y)
+        hidden = log_loss(imbalanced(5000, seed + 100)[1], model.predict_proba(
+            imbalanced(5000, seed + 100)[0]))  # fmt: skip
+        covered += model.oof_score_.low <= hidden <= model.oof_score_.high
+    assert covered >= 4, "5.7 of 6 expected"

@@ -15,7 +15,7 @@ SEEDS = (3, 4, 5)
 TOGETHER = [
     name
     for name, method in METHODS.items()
-    if name not in ("bb+noise", "stack", "ldam+drw")
+    if name not in ("bb+noise", "stack", "tables", "ldam+drw")
     and not method.is_deferred
     and method.mixing == "none"
 ]

@@ -61,6 +61,7 @@ def test_few_examples_of_a_class_are_what_the_defaults_are_for(sizes):
         ({"learning_rate": float("nan")}, "learning_rate must be above 0, got nan"),
         ({"examples": 0}, "examples must be at least 1, got 0"),
         ({"crop": 2}, "crop must be a share"),
+        ({"stop_every": -1}, "stop_every must be at least 0, got -1"),
     ],
 )
 def test_a_recipe_that_cannot_be_is_refused(changes, text):
@@ -69,14 +70,15 @@ def test_a_recipe_that_cannot_be_is_refused(changes, text):
 
 
 def test_every_part_of_the_recipe_reaches_training():
-    """Each field changes the arguments of ``train``, except those of network and method."""
+    """Each field changes the arguments of ``train``, except those of network, method and stops."""
     values = {"updates": 7, "examples": 7, "sets": 7, "layout": "paper", "learning_rate": 0.7,
               "optimiser": "adamw", "momentum": 0.7, "weight_decay": 0.7, "warm_up": 0.7,
               "clip_norm": 0.7, "clip_value": 0.7, "head_weight": 0.7, "head_until": 0.7,
               "averaging": 0.7, "shift": 7, "flip": True, "crop": 0.7, "compiled": True,
               "mixed_precision": True, "schedule": "cosine"}  # fmt: skip
     names = {part.name for part in fields(Recipe)}
-    assert names - values.keys() == {"model", "dropout", "smoothing", "gamma"}
+    others = {"model", "dropout", "smoothing", "gamma", "encoding", "stop_every"}
+    assert names - values.keys() == others
     usual = repr(Recipe().options)
     changed = {repr(Recipe(**{name: value}).options) for name, value in values.items()}
     assert len(changed | {usual}) == len(values) + 1

@@ -34,7 +34,7 @@ def test_ones_own_network_is_called_with_what_it_names(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "shape", "text"),
     [
-        ("vgg", (1, 28, 28), "one of auto, mlp, cnn, resnet18, resnet34, .* got 'vgg'"),
+        ("vgg", (1, 28, 28), "one of auto, mlp, mlp-small, linear, cnn, resnet18, .* got 'vgg'"),
         ("cnn", (20,), r"needs images of shape \(channels, height, width\), got .* \(20,\)"),
         ("no.such:thing", (4,), "No module named 'no'"),
     ],

@@ -24,6 +24,9 @@ FORMAT = 1
 # Counts the changes in how tables are encoded: runs with another encoding are other runs.
 _ENCODING = 2
 
+# Fields that older runs lack.
+_LATER = ("contestant", "group", "text", "numeric", "rare_below", "encoding", "stop_every")
+
 # What runs of version 0.1.0 did, which did not record it.
 _BEFORE_MEMBERS: dict[str, Any] = {
     "schedule": "cosine",
@@ -108,11 +111,11 @@ class RunConfig(Recipe):
         Data with a fingerprint are identified by their content, not by their path.
         """
         values = {name: _written(value) for name, value in self.to_dict().items()}
-        for name in ("contestant", "group", "text", "numeric", "rare_below"):
-            if values[name] == getattr(RunConfig, name):  # older runs lack these fields
+        for name in _LATER:
+            if values[name] == getattr(RunConfig, name):
                 del values[name]
         if self.target is not None:
-            values["encoding"] = _ENCODING
+            values["table_encoding"] = _ENCODING
         if self.fingerprint:
             del values["data"], values["test"]
         text = json.dumps(values | {"format": FORMAT}, sort_keys=True)

@@ -47,7 +47,7 @@ def perform_tuned(
     for name, values in choices.items():
         candidates = {
             config: [start]
-            if config.is_outsider  # which chooses by itself
+            if config.is_outsider or config.spec.is_for_tables  # which choose by themselves
             else alternatives(best[config], name, values, method=config.spec, start=start)
             for config, start in first.items()
         }

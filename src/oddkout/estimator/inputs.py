@@ -8,16 +8,24 @@ from numpy import ndarray
 from sklearn.utils.validation import check_array
 
 from oddkout.checks import few
+from oddkout.data.gaps import encoded_with_gaps
 from oddkout.data.sources import is_frame
 from oddkout.data.table import TableEncoder, mixed_columns
+
+# A sparse matrix is written out if this many bytes suffice.
+_MOST_BYTES = 4 << 30
+
+# A cell this many times as large as nine tenths of its column is worth a note.
+_FAR = 1e6
 
 
 class Inputs:
     """Converts examples to arrays of numbers, in the same way as the training examples.
 
-    * Frames are encoded: missing cells are imputed, numbers standardised, and each category becomes
-      a column. Columns that mix numbers and words are categories.
-    * Arrays of shape (examples, features) are unchanged; the pipeline standardises them.
+    * Frames are encoded: each category becomes a column, dates become days. Columns that mix
+      numbers and words are categories. Missing numbers stay NaN.
+    * Arrays and sparse matrices of shape (examples, features) are unchanged; NaN stands for missing
+      cells.
     * Images of shape (examples, height, width), (examples, height, width, channels) or (examples,
       channels, height, width) are unchanged; see ``as_tensor``.
 
@@ -26,14 +34,23 @@ class Inputs:
 
     Attributes:
         encoder: The encoder of a table; None for arrays.
+        notes: What a user should know about the columns, one sentence each.
     """
 
     def __init__(self, x: Any) -> None:
-        self.encoder = None
+        self.encoder, self._shape = None, None
+        mixed: list[str] = []
         if is_frame(x):
-            frame = _named(x)
-            self.encoder = TableEncoder(frame, categorical=mixed_columns(frame))
-        self._shape = None if is_frame(x) else _checked(x).shape[1:]
+            frame = _plain(x)
+            mixed = mixed_columns(frame)
+            self.encoder = TableEncoder(frame, categorical=mixed)
+            names: list[Any] = list(frame.columns)
+            numbers = _numbers(frame)
+        else:
+            array = _checked(x)
+            self._shape = array.shape[1:]
+            numbers, names = array, list(range(array.shape[1]))
+        self.notes = (*_mixed_note(mixed), *(_column_notes(numbers, names)))
 
     def array(self, x: Any) -> Shaped[ndarray, "..."]:
         """Examples as numbers; raise if they differ in kind or shape from the training examples."""
@@ -43,7 +60,7 @@ class Inputs:
                     "examples must be a frame, because the training examples were one, got "
                     f"{type(x).__name__}; pass a frame with the columns {few(self.encoder.columns)}"
                 )
-            return self.encoder.encode(_named(x))
+            return encoded_with_gaps(self.encoder, _plain(x))
         array = _checked(x)
         if array.shape[1:] != self._shape:
             raise ValueError(
@@ -55,9 +72,108 @@ class Inputs:
 
 def _checked(x: Any) -> Shaped[ndarray, "..."]:
     """The array after the checks of scikit-learn."""
-    return np.asarray(check_array(x, allow_nd=True, input_name="X"))
+    if hasattr(x, "toarray"):
+        size = 8 * int(np.prod(x.shape))
+        if size > _MOST_BYTES:
+            raise ValueError(
+                f"a sparse matrix is written out and must fit into {_MOST_BYTES >> 30} GB, got "
+                f"{x.shape[0]} x {x.shape[1]} cells; keep fewer columns, e.g. by TruncatedSVD"
+            )
+        x = x.toarray()
+    finite = "allow-nan" if is_table(x) else True
+    return np.asarray(check_array(x, allow_nd=True, input_name="X", ensure_all_finite=finite))
 
 
-def _named(frame: Any) -> Any:
-    """The frame with all column names as text."""
-    return frame.set_axis([str(column) for column in frame.columns], axis=1)
+def is_table(x: Any) -> bool:
+    """Whether examples are rows of features rather than images."""
+    if is_frame(x) or hasattr(x, "toarray"):
+        return True
+    try:
+        return np.asarray(x).ndim <= 2
+    except (TypeError, ValueError):  # scikit-learn says what is wrong
+        return True
+
+
+def refuse_words(x: Any) -> None:
+    """Raise if an array holds words."""
+    if not isinstance(x, ndarray) or x.dtype.kind not in "OUS" or x.ndim != 2:
+        return
+    for column in range(x.shape[1]):
+        for value in x[:, column]:
+            if isinstance(value, str) and not _is_number(value):
+                raise ValueError(
+                    f"an array must hold numbers, but column {column} holds {value!r}; pass a data "
+                    "frame, whose columns of words are encoded"
+                )
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _plain(frame: Any) -> Any:
+    """The frame with all column names as text, and with days since 1970 instead of dates."""
+    import pandas as pd
+
+    named = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    days = {}
+    for name in named.columns:
+        if pd.api.types.is_datetime64_any_dtype(named[name]):
+            since = pd.to_datetime(named[name], utc=True) - pd.Timestamp(0, tz="UTC")
+            days[name] = since / pd.Timedelta(days=1)
+        elif isinstance(named[name].dtype, pd.SparseDtype):
+            days[name] = named[name].sparse.to_dense()
+    return named.assign(**days) if days else named
+
+
+def _numbers(frame: Any) -> Shaped[ndarray, "rows columns"]:
+    """The columns of a frame as numbers, for notes; NaN for words."""
+    import pandas as pd
+
+    columns = [
+        np.asarray(pd.to_numeric(frame[name], errors="coerce"), dtype=np.float64)
+        if frame[name].dtype.kind in "fiub"
+        else np.where(frame[name].isna(), np.nan, pd.factorize(frame[name].astype(str))[0] % 2)
+        for name in frame.columns
+    ]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(frame), 0))
+
+
+def _mixed_note(columns: list[str]) -> tuple[str, ...]:
+    """A note on columns that mix numbers and words."""
+    if not columns:
+        return ()
+    return (
+        f"columns {few(columns)} mix numbers and words and are treated as categories; convert them "
+        "if they are numbers",
+    )
+
+
+def _column_notes(x: Shaped[ndarray, "..."], names: list[Any]) -> tuple[str, ...]:
+    """Notes on empty and constant columns, and on cells far beyond all others."""
+    if x.ndim != 2 or not x.size:
+        return ()
+    cells = np.asarray(x, dtype=np.float64)
+    is_known = ~np.isnan(cells)
+    if not is_known.any():
+        raise ValueError("examples must hold numbers, but every cell is missing (NaN)")
+    low = np.where(is_known, cells, np.inf).min(axis=0)
+    high = np.where(is_known, cells, -np.inf).max(axis=0)
+    size = np.abs(np.where(is_known, cells, 0.0))
+    most = np.quantile(size, 0.9, axis=0)
+    has_cells = is_known.any(axis=0)
+    sentences = {
+        "have no known cell and are not used; drop them": ~has_cells,
+        "are constant and are not used; drop them": (low == high) & is_known.all(axis=0),
+        "hold cells more than a million times as large as most; leave cells empty that stand for "
+        "missing values": (most > 0) & (size.max(axis=0) > _FAR * np.maximum(most, 1e-300)),
+    }
+    return tuple(
+        f"columns {few([names[column] for column in np.flatnonzero(is_found)])} {text}"
+        for text, is_found in sentences.items()
+        if np.any(is_found)
+    )

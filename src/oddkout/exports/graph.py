@@ -90,7 +90,7 @@ def raw_input(classifier: Classifier, *, mean: Tensor, deviation: Tensor) -> Raw
     ``mean`` and ``deviation`` are those of its standardisation, one number per channel.
     """
     if classifier.encoder is not None:
-        return TableInput(classifier.encoder)
+        return TableInput(classifier.encoder, keeps_missing=classifier.mixture.has_gaps)
     kind = classifier.details.get("data", {}).get("dtype", "uint8")
     if len(classifier.shape) == 3 and kind == "uint8":
         return ImageInput(classifier.shape)

@@ -24,6 +24,7 @@ class TableInput(RawInput):
 
     Args:
         encoder: The encoder that the graph reproduces.
+        keeps_missing: Whether missing numbers stay NaN, for networks that encode them themselves.
     """
 
     medians: Tensor
@@ -32,8 +33,9 @@ class TableInput(RawInput):
     column: Tensor
     position: Tensor
 
-    def __init__(self, encoder: TableEncoder) -> None:
+    def __init__(self, encoder: TableEncoder, *, keeps_missing: bool = False) -> None:
         super().__init__()
+        self._keeps_missing = keeps_missing
         state = encoder.to_dict()
         if state["words"]:
             raise ValueError(
@@ -62,7 +64,9 @@ class TableInput(RawInput):
         inputs, parts = dict(zip(self.names, given, strict=True)), []
         if "numbers" in inputs:
             numbers: Float64[Tensor, "examples numeric"] = inputs["numbers"]
-            imputed = torch.where(numbers.isnan(), self.medians, numbers)
+            imputed = numbers
+            if not self._keeps_missing:
+                imputed = torch.where(numbers.isnan(), self.medians, numbers)
             parts.append(((imputed - self.means) / self.scales).to(torch.float32))
         if "codes" in inputs:
             codes: Int64[Tensor, "examples text"] = inputs["codes"]

@@ -15,22 +15,28 @@ from oddkout.fitting.allocator import keep_memory
 from oddkout.fitting.methods import Method
 from oddkout.fitting.objective import Objective
 from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.stacked import StackedPerceptrons
 from oddkout.fitting.training import LOG_EVERY, Progress, Trained, process_number
 from oddkout.fitting.update_loss import update_loss
-from oddkout.models import initialise
+from oddkout.fitting.watch import FoldWatch
+from oddkout.models.encodings import Encoding
 from oddkout.randomness import keyed_generator
 
 # Number of updates whose examples are gathered together.
 _BLOCK = 32
 
+# Number of rows that are encoded together.
+_ROWS = 10_000
+
 
 def can_batch(network: nn.Module, recipe: Recipe, method: Method) -> bool:
     """Whether networks like this one can be trained together.
 
-    They must be multilayer perceptrons: dense layers with ReLU and dropout, on rows of features or
-    small images, trained on the CPU by one process in one stage, without augmentation and mixing.
+    They must be multilayer perceptrons: dense layers with ReLU and dropout, on rows of features,
+    which may be encoded first, or small images, trained on the CPU by one process in one stage,
+    without augmentation and mixing.
     """
-    plain = (nn.Flatten, nn.Linear, nn.ReLU, nn.Dropout)
+    plain = (Encoding, nn.Flatten, nn.Linear, nn.ReLU, nn.Dropout)
     return (
         isinstance(network, nn.Sequential)
         and all(type(layer) in plain for layer in network)
@@ -54,6 +60,7 @@ def train_batched(
     method: Method,
     classes: int,
     stops: Sequence[int],
+    watch: FoldWatch | None = None,
     progress: Progress | None = None,
 ) -> list[Trained | ValueError]:
     """Train networks on parts of the same data; like ``train`` for each, up to rounding.
@@ -65,6 +72,7 @@ def train_batched(
         is_trained: For each network, the examples it is trained on.
         seeds: Seed of each network.
         stops: Numbers of updates after which to keep a snapshot; training ends at the last one.
+        watch: Chooses the only snapshot instead, and may end training earlier.
         progress: Called with each new row of the log.
 
     Returns:
@@ -82,11 +90,11 @@ def train_batched(
     ]
     weights = _stacked([objective.weight for objective in objectives])
     offsets = _stacked([objective.offset for objective in objectives])
-    stacked = _Stacked(networks, has_second=method.head != "none", seeds=seeds)
-    decayed, plain = stacked.parameters_by_decay()
+    stacked = StackedPerceptrons(networks, has_second=method.head != "none", seeds=seeds)
+    decayed, plain = stacked.groups
     groups = [
-        {"params": decayed, "weight_decay": float(optimiser.weight_decay)},
-        {"params": plain, "weight_decay": 0.0},
+        {"params": [decayed], "weight_decay": float(optimiser.weight_decay)},
+        {"params": [plain], "weight_decay": 0.0},
     ]
     step = optimiser.of_groups(groups)
     average = [value.detach().clone() for value in stacked.values]
@@ -94,7 +102,8 @@ def train_batched(
     snapshots: list[dict[int, dict[str, Tensor]]] = [{} for _ in networks]
     failed: dict[int, ValueError] = {}
     members = torch.arange(len(networks))[:, None]
-    flat = x.flatten(1)
+    inputs = _inputs(networks, x)
+    clips = optimiser.clip_norm is not None or optimiser.clip_value is not None
     for update in range(max(stops)):
         done = update / budget.updates
         rate = optimiser.rate(done)
@@ -106,7 +115,10 @@ def train_batched(
             batches, all_sets = _drawn(objectives, rows, block)
         batch, sets = batches[position], None if all_sets is None else all_sets[position]
         labels = y[batch]
-        logits, second = stacked.forward(flat[batch], dropout=keyed_generator(seeds[0], 6, update))
+        logits, second = stacked.forward(
+            inputs[batch] if inputs.ndim == 2 else inputs[members, batch],
+            dropout=keyed_generator(seeds[0], 6, update) if stacked.has_dropout else None,
+        )
         output = logits.flatten(0, 1)
         rows_each = batch.shape[1] if sets is None else len(sets) // len(networks)
         loss = update_loss(
@@ -117,144 +129,80 @@ def train_batched(
             head_weight=head.at(done),
             weight=None if weights is None else weights[members, labels].flatten(),
             offset=None if offsets is None else offsets.repeat_interleave(rows_each, dim=0),
-            noise=_noise(method, labels, classes, keyed_generator(seeds[0], 2, update)),
+            noise=_noise(method, labels, classes, seeds[0], update),
         )
-        step.zero_grad()
+        stacked.drop_gradients()
         # The mean over all members; each has the gradient of its own mean.
         torch.autograd.backward(loss * len(networks))
-        norms = stacked.clip(optimiser.clip_norm, optimiser.clip_value)
-        for member in (~norms.isfinite()).nonzero().flatten().tolist():
-            failed.setdefault(
-                member,
-                ValueError(
-                    f"training stopped at update {update + 1} of {budget.updates}: the norm of the "
-                    f"gradient is {norms[member].item():.4g}, at learning rate {rate:.3g}; lower "
-                    "the learning rate or clip gradients"
-                ),
-            )
-        if len(failed) == len(networks):
-            break
+        if clips or watch is None or watch.is_due(update + 1):
+            norms = stacked.clip(optimiser.clip_norm, optimiser.clip_value)
+            for member in (~norms.isfinite()).nonzero().flatten().tolist():
+                failed.setdefault(
+                    member,
+                    ValueError(
+                        f"training stopped at update {update + 1} of {budget.updates}: the norm of "
+                        f"the gradient is {norms[member].item():.4g}, at learning rate {rate:.3g}; "
+                        "lower the learning rate or clip gradients"
+                    ),
+                )
+            if len(failed) == len(networks):
+                break
+        stacked.join_gradients()
         step.step()
         share = 1.0 if recipe.averaging is None else 1 / (1 + recipe.averaging * update)
         with torch.no_grad():
             for old, new in zip(average, stacked.values, strict=True):
                 old.lerp_(new, share)
-        if update + 1 in stops:
+        is_kept = update + 1 in stops if watch is None else False
+        if watch is not None and (watch.is_due(update + 1) or update + 1 == max(stops)):
+            held = inputs[watch.rows] if inputs.ndim == 2 else inputs[members, watch.rows]
+            with torch.no_grad():
+                is_kept = watch.record(update + 1, stacked.outputs(held, average))
+        if is_kept:
             for member, own in enumerate(stacked.states(average)):
+                if watch is not None:
+                    snapshots[member].clear()
                 snapshots[member][update + 1] = own
         if (update + 1) % LOG_EVERY == 0 or update + 1 == max(stops):
             log.append({"update": update + 1, "loss": loss.item(), "learning_rate": rate})
             if progress is not None:
                 progress(log[-1])
+        if watch is not None and watch.is_over(update + 1):
+            break
     results: list[Trained | ValueError] = []
     for member, network in enumerate(networks):
         if member in failed:
             results.append(failed[member])
             continue
-        network.load_state_dict(snapshots[member][max(stops)])
+        network.load_state_dict(snapshots[member][max(snapshots[member])])
         results.append(Trained(model=network.eval(), log=log, snapshots=snapshots[member]))
     return results
 
 
-class _Stacked:
-    """The weights of several perceptrons, stacked along a first axis.
-
-    Args:
-        networks: Perceptrons of the same shape.
-        has_second: Whether to add a second head, initialised as in ``train``.
-        seeds: Seed of each network.
-    """
-
-    def __init__(
-        self, networks: Sequence[nn.Module], *, has_second: bool, seeds: Sequence[int]
-    ) -> None:
-        self._layers = [name for name, part in networks[0].named_children()]
-        self._kinds = dict(networks[0].named_children())
-        self._names = [name for name, _ in networks[0].named_parameters()]
-        states = [dict(network.named_parameters()) for network in networks]
-        # Weights are stored as (members, inputs, outputs): their gradients then need no copies.
-        self.values = [
-            torch.stack([_turned(state[name]) for state in states]).requires_grad_()
-            for name in self._names
-        ]
-        self.second: list[Tensor] = []
-        last = self._kinds[self._layers[-1]]
-        assert isinstance(last, nn.Linear), "can_batch requires it"
-        if has_second:
-            heads = [nn.Linear(last.in_features, last.out_features) for _ in networks]
-            for layer, seed in zip(heads, seeds, strict=True):
-                initialise(layer, keyed_generator(seed, 4))
-            self.second = [
-                torch.stack([_turned(getattr(layer, name)) for layer in heads]).requires_grad_()
-                for name in ("weight", "bias")
-            ]
-
-    def parameters_by_decay(self) -> tuple[list[Tensor], list[Tensor]]:
-        """The weights, which decay, and the biases, which do not."""
-        everything = self.values + self.second
-        return [v for v in everything if v.ndim > 2], [v for v in everything if v.ndim <= 2]
-
-    def forward(
-        self, x: Float[Tensor, "members batch features"], *, dropout: torch.Generator
-    ) -> tuple[Float[Tensor, "members batch classes"], Tensor | None]:
-        """Logits of both heads; those of the second are None without one."""
-        weights = dict(zip(self._names, self.values, strict=True))
-        features = x
-        for name in self._layers:
-            layer = self._kinds[name]
-            if isinstance(layer, nn.Linear):
-                features, x = x, _dense(x, weights[f"{name}.weight"], weights.get(f"{name}.bias"))
-            elif isinstance(layer, nn.ReLU):
-                x = x.relu()
-            elif isinstance(layer, nn.Dropout) and layer.p > 0:
-                kept = torch.rand(x.shape, generator=dropout) >= layer.p
-                x = x * (kept / (1 - layer.p))
-        return x, _dense(features, *self.second) if self.second else None
-
-    def clip(self, norm: Number | None, value: Number | None) -> Float[Tensor, " members"]:
-        """Clip the gradient of each network; return the norms before clipping.
-
-        Gradients that are not finite are set to 0, so that they do not spread.
-        """
-        gradients = [v.grad for v in self.values + self.second if v.grad is not None]
-        parts = [torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients]
-        norms: Tensor = torch.linalg.vector_norm(torch.stack(parts), dim=0)
-        scale = torch.ones_like(norms) if norm is None else (norm / (norms + 1e-6)).clamp(max=1.0)
-        scale = torch.where(norms.isfinite(), scale, 0.0)
-        is_broken = bool((scale == 0).any())
-        for gradient in gradients:
-            if is_broken:
-                gradient.nan_to_num_(0.0, 0.0, 0.0)
-            gradient.mul_(scale.view(-1, *(1,) * (gradient.ndim - 1)))
-            if value is not None:
-                gradient.clamp_(-value, value)
-        return norms
-
-    def states(self, values: Sequence[Tensor]) -> list[dict[str, Tensor]]:
-        """The weights of each network by name.
-
-        Args:
-            values: Stacked weights, such as averaged ones.
-        """
-        return [
-            {name: _turned(value[member]) for name, value in zip(self._names, values, strict=True)}
-            for member in range(len(values[0]))
-        ]
-
-
-def _dense(
-    x: Float[Tensor, "members batch inputs"], weight: Tensor, bias: Tensor | None = None
-) -> Float[Tensor, "members batch outputs"]:
-    """A dense layer of every network."""
-    if bias is None:
-        return torch.bmm(x, weight)
-    return torch.baddbmm(bias[:, None], x, weight)
+def _inputs(networks: Sequence[nn.Module], x: Float[Tensor, "examples ..."]) -> Tensor:
+    """Rows of features, or the encoded rows of each network: members x examples x features."""
+    encodings = [next(network.children()) for network in networks]
+    if not isinstance(encodings[0], Encoding):
+        return x.flatten(1)
+    features = encodings[0].plan.features
+    inputs = torch.empty(len(encodings), len(x), features)
+    with torch.no_grad():
+        for own, encoding in zip(inputs, encodings, strict=True):
+            for start in range(0, len(x), _ROWS):  # in parts, to save memory
+                own[start : start + _ROWS] = encoding(x[start : start + _ROWS])
+    return inputs
 
 
 def _drawn(
-    objectives: Sequence[Objective], rows: Sequence[Int[Tensor, " _"]], updates: Sequence[int]
+    objectives: Sequence[Objective], rows: Sequence[Int[Tensor, " _"]], updates: range
 ) -> tuple[Int[Tensor, "updates members batch"], Int[Tensor, "updates sets size"] | None]:
     """Examples of every update and network, and the sets as positions in their joined batches."""
+    if objectives[0].method.batches == "shuffled":
+        shuffled = [
+            own[objective.shuffled(updates)]
+            for own, objective in zip(rows, objectives, strict=True)
+        ]
+        return torch.stack(shuffled, dim=1), None
     drawn = [[objective.draw(update) for update in updates] for objective in objectives]
     batches = torch.stack(
         [
@@ -279,14 +227,10 @@ def _stacked(values: Sequence[Tensor | None]) -> Tensor | None:
 
 
 def _noise(
-    method: Method, labels: Int[Tensor, "members batch"], classes: int, generator: torch.Generator
+    method: Method, labels: Int[Tensor, "members batch"], classes: int, seed: int, update: int
 ) -> Int[Tensor, " all"] | None:
     """Random labels for the second head of the control."""
     if method.head != "noise":
         return None
+    generator = keyed_generator(seed, 2, update)
     return torch.randint(classes, (labels.numel(),), generator=generator)
-
-
-def _turned(weights: Tensor) -> Tensor:
-    """The transpose of a matrix; biases stay as they are."""
-    return weights.detach().T.contiguous() if weights.ndim == 2 else weights.detach().clone()

@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from oddkout.mixture import View
+from oddkout.models.encodings import EncodingName, EncodingPlan
 from oddkout.prior import PriorLedger
 
 CARD = "card.json"
@@ -30,6 +31,24 @@ def _is_view(view: Any, *, classes: int) -> bool:
         and all(isinstance(view.get(name), kind) for name, kind in _VIEW.items())
         and len(view["assumed_prior"]) == classes
         and view["members"] >= 1
+        and _is_encoding(view.get("encoding"))
+    )
+
+
+def _is_encoding(encoding: Any) -> bool:
+    """Whether a part of a card describes an encoding, or none."""
+    return encoding is None or (
+        isinstance(encoding, dict)
+        and encoding.get("name") in get_args(EncodingName)
+        and isinstance(encoding.get("columns"), int)
+        and all(
+            isinstance(encoding.get(name), list)
+            and all(
+                isinstance(column, int) and 0 <= column < encoding["columns"]
+                for column in encoding[name]
+            )
+            for name in ("coded", "missing")
+        )
     )
 
 
@@ -40,6 +59,7 @@ def written_view(view: View) -> dict[str, Any]:
         "network": view.network,
         "members": view.members,
         "weight": float(view.weight),
+        "encoding": None if view.encoding is None else view.encoding.to_dict(),
         "assumed_prior": list(view.ledger.assumed),
         "temperature": float(view.ledger.temperature),
         "strength": float(view.ledger.strength),
@@ -48,12 +68,14 @@ def written_view(view: View) -> dict[str, Any]:
 
 
 def read_view(values: dict[str, Any], card: dict[str, Any]) -> View:
-    """Read the result of ``written_view``."""
+    """Read the result of ``written_view``; cards of earlier versions have no encoding."""
+    encoding = values.get("encoding")
     return View(
         method=values["method"],
         network=values["network"],
         members=values["members"],
         weight=values["weight"],
+        encoding=None if encoding is None else EncodingPlan.from_dict(encoding),
         ledger=PriorLedger(
             assumed=tuple(values["assumed_prior"]),
             stated=tuple(card["prior"]),

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from oddkout.checks import Number, few, finite_logits
 from oddkout.data import as_tensor
+from oddkout.data.gaps import encoded_with_gaps
 from oddkout.data.sources import is_frame
 from oddkout.data.table import TableEncoder
 from oddkout.decisions.decided import Decisions
@@ -20,6 +21,7 @@ from oddkout.decisions.held_out import HeldOut
 from oddkout.evaluation import Evaluation
 from oddkout.fitting.card import CARD, FORMAT, read_card, read_view, written_view
 from oddkout.fitting.deciding import decided
+from oddkout.fitting.folds import FoldScores
 from oddkout.fitting.held_out_file import HELD_OUT, load_held_out, save_held_out
 from oddkout.fitting.preparation import Standardisation
 from oddkout.fitting.training import predict_logits
@@ -29,6 +31,7 @@ from oddkout.models import NAMES
 from oddkout.models.cosine import SUFFIX
 from oddkout.models.ensemble import combined
 from oddkout.models.foreign import FILE, FOREIGN, ForeignModel, load_foreign, save_foreign
+from oddkout.models.forest import FOREST
 from oddkout.prior import requested_prior
 
 _WEIGHTS = "model.safetensors"
@@ -51,6 +54,7 @@ class Classifier:
             None without folds.
         details: Everything else on the card: metrics with intervals, settings, versions.
         evaluation: Evaluation on the test part; only right after fitting, not after ``load``.
+        scores: Out-of-fold predictions; only right after fitting, and None without folds.
     """
 
     model: nn.Module
@@ -63,6 +67,7 @@ class Classifier:
     held_out: HeldOut | None = field(default=None, repr=False)
     details: dict[str, Any] = field(default_factory=dict)
     evaluation: Evaluation | None = field(default=None, repr=False)
+    scores: FoldScores | None = field(default=None, repr=False)
 
     @property
     def prior(self) -> tuple[float, ...]:
@@ -136,6 +141,8 @@ class Classifier:
                 f"got {type(x).__name__}; pass a frame with the columns "
                 f"{few(self.encoder.columns)}, not its encoded features"
             )
+        if self.mixture.has_gaps:
+            return encoded_with_gaps(self.encoder, x)
         return self.encoder.encode(x)
 
     def encoded_logits(
@@ -249,8 +256,9 @@ class Classifier:
         shape, classes = tuple(card["shape"]), tuple(card["classes"])
         views = [read_view(view, card) for view in card["views"]]
         is_foreign = [view.network for view in views] == [FOREIGN]
+        known = (*NAMES, FOREST)
         for view in views:
-            if not is_foreign and model is None and view.network.removesuffix(SUFFIX) not in NAMES:
+            if not is_foreign and model is None and view.network.removesuffix(SUFFIX) not in known:
                 raise ValueError(
                     f"{folder} was trained with a custom network, {view.network!r}; call "
                     "Classifier.load with model=, a function that builds it"

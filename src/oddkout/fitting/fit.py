@@ -23,6 +23,7 @@ from oddkout.fitting.recipe import Recipe, changed_recipe
 from oddkout.fitting.selection import LEARNING_RATES, checked_choices
 from oddkout.fitting.stack import Stack, fit_stack
 from oddkout.fitting.training import Progress
+from oddkout.fitting.views import table_recipe
 from oddkout.prior import Population, prior_sentence, requested_population
 from oddkout.version import versions
 
@@ -67,8 +68,9 @@ def fit(
         choose: Further choices by out-of-fold NLL, each from a short list and one after the other:
             ``"dropout"``, ``"weight_decay"``, ``"own"`` (label smoothing, the gamma of the focal
             loss or the weight of the odd-class head) and, for images, ``"augmentation"``.
-        folds: Number of cross-validation folds; by default 5, and 1 for more than 10,000 examples,
-            which holds out a tenth. 0 for none, which requires a single learning rate.
+        folds: Number of cross-validation folds; by default 5, 8 for the method ``tables``, and 1
+            for many examples, which holds out a tenth. 0 for none, which requires a single learning
+            rate.
         members: ``"folds"`` averages the networks of the folds; ``"single"`` trains one network on
             the whole training part, with what the folds chose.
         calibrate: ``"folds"`` fits temperature and strength of prior adjustment out of fold,
@@ -132,14 +134,22 @@ def fit_data(
 ) -> Classifier:
     """Fit a classifier to loaded data; the other arguments are those of ``fit``."""
     one_of("calibrate", calibrate, get_args(Calibration))
-    count = suitable_folds(len(data.y_train)) if folds is None else at_least("folds", folds, 0)
+    chosen = chosen_method(method, k=k, head=head)
+    if folds is None:
+        count = suitable_folds(len(data.y_train), is_table=chosen.is_for_tables)
+    else:
+        count = at_least("folds", folds, 0)
     choices = checked_choices(choose, learning_rates=learning_rates)
-    base = Recipe(**changed_recipe(data.class_sizes, recipe or {}))
-    ready = prepared(data)
+    fields = changed_recipe(data.class_sizes, recipe or {})
+    if chosen.is_for_tables:
+        base = table_recipe(data.class_sizes, **recipe or {})
+    else:
+        base = replace(Recipe(**fields), learning_rate=choices["learning_rate"][0])
+    ready = prepared(data, allows_missing=base.encoding is not None or chosen.is_for_tables)
     fitted = fit_stack(
         ready,
-        method=chosen_method(method, k=k, head=head),
-        recipe=replace(base, learning_rate=choices["learning_rate"][0]),
+        method=chosen,
+        recipe=base,
         choices=choices,
         folds=count,
         members=members,
@@ -167,6 +177,7 @@ def fit_data(
             is_calibrated=calibrate != "none",
         ),
     )
+    classifier.scores = fitted.scores
     classifier.evaluation = evaluated(classifier, data, population)
     classifier.details = _details(classifier, data, ready, fitted) | {
         "prior": prior_sentence(mixture.stated, population),

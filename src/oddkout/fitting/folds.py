@@ -29,6 +29,8 @@ UNSCORED = -1
 # enough to choose and to calibrate, and five networks would take five times as long.
 _MANY = 10_000
 _HELD_SHARE = 0.1
+# Folds of the method ``tables``, up to a number of examples.
+_TABLE_FOLDS = ((10_000, 8), (50_000, 4))
 # Parts of the held-out examples, for an unbiased score of the calibration.
 _PARTS = 5
 
@@ -52,13 +54,20 @@ class FoldScores:
     metrics: dict[str, float]
 
 
-def suitable_folds(examples: int) -> int:
+def suitable_folds(examples: int, *, is_table: bool = False) -> int:
     """Default number of folds: five; for large data one part is held out instead.
 
+    Args:
+        examples: Number of training examples.
+        is_table: Whether for the small networks of the method ``tables``: eight, and fewer for
+            large data.
+
     Example:
-        >>> suitable_folds(200), suitable_folds(60_000)
-        (5, 1)
+        >>> suitable_folds(200), suitable_folds(60_000), suitable_folds(200, is_table=True)
+        (5, 1, 8)
     """
+    if is_table:
+        return next((folds for most, folds in _TABLE_FOLDS if examples <= most), 1)
     return FOLDS if examples <= _MANY else 1
 
 

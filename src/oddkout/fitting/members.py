@@ -20,6 +20,9 @@ from oddkout.fitting.networks import built_network, train_network, with_options
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.threads import suitable_threads
 from oddkout.fitting.training import Progress, Trained, predict_logits, process_number
+from oddkout.fitting.watch import FoldWatch
+from oddkout.models.encodings import Encoding, EncodingPlan
+from oddkout.models.forest import FOREST
 from oddkout.workers import Died, Workers, cores
 
 # Shares of the updates after which training may stop.
@@ -79,6 +82,8 @@ def train_members(
     fold_of: Int[Tensor, " examples"],
     seed: int,
     counter: UpdateCounter,
+    encoding: EncodingPlan | None = None,
+    watch: FoldWatch | None = None,
     checkpoints: Path | None = None,
     processes: int | None = None,
 ) -> Members:
@@ -93,6 +98,9 @@ def train_members(
         fold_of: Fold of each example, see ``assigned_folds``.
         seed: Seed of all randomness.
         counter: Counts the updates of all members.
+        encoding: How networks see rows of features; each learns it from its own training rows.
+        watch: Chooses where to stop, if the networks can be trained together; its curve then has
+            all possible stops, and only the best is kept.
         checkpoints: Folder for the states of the trainings, which resume from it.
         processes: Number of processes; by default all cores if training takes long, else one.
             Members are the same for any number.
@@ -111,14 +119,19 @@ def train_members(
         classes=classes,
         updates=updates,
         counter=counter,
+        encoding=encoding,
+        watch=watch,
         checkpoints=checkpoints,
         processes=processes,
     )
+    results = training.results()
+    if watch is not None and watch.curve:
+        updates, stops = (watch.best,), (watch.best / shorter.updates,)
     trained: list[Trained] = []
     errors: list[ValueError] = []
     logits = torch.zeros(len(stops), len(y), classes)
     scored = fold_of.clone()
-    for fold, member in enumerate(training.results()):
+    for fold, member in enumerate(results):
         is_held = fold_of == fold
         if isinstance(member, ValueError):
             errors.append(member)
@@ -158,11 +171,15 @@ class _Training:
     classes: int
     updates: Sequence[int]
     counter: UpdateCounter
+    encoding: EncodingPlan | None
+    watch: FoldWatch | None
     checkpoints: Path | None
     processes: int | None
 
     def results(self) -> list[Trained | ValueError]:
         """Each member, or why it failed. Small perceptrons are trained as one batched product."""
+        if self.recipe.model == FOREST:
+            return [_trained(self._item(number)) for number in range(len(self.seeds))]
         networks = [
             built_network(
                 self.recipe,
@@ -170,10 +187,12 @@ class _Training:
                 shape=tuple(self.x.shape[1:]),
                 classes=self.classes,
                 seed=seed,
+                encoding=self._encoding(held),
             )
-            for seed in self.seeds
+            for seed, held in zip(self.seeds, self.is_held, strict=True)
         ]
-        if len(networks) > 1 and can_batch(networks[0], self.recipe, self.method):
+        is_worth = len(networks) > 1 or self.watch is not None
+        if is_worth and can_batch(networks[0], self.recipe, self.method):
             return self._together(networks)
         items = [self._item(number) for number in range(len(networks))]
         operations = training_operations(networks[0], self.x) * self.recipe.examples
@@ -190,6 +209,10 @@ class _Training:
             if progress is not None and isinstance(result, Trained):
                 progress(result.log[-1])
         return [results[number] for number in range(len(items))]
+
+    def _encoding(self, is_held: Tensor) -> Encoding | None:
+        """The encoding of one member, learned without the examples that it will predict."""
+        return None if self.encoding is None else Encoding(self.encoding).fit(self.x[~is_held])
 
     def _processes(self, operations: int) -> int:
         """Number of processes: as requested, or all cores if there is enough to compute."""
@@ -213,6 +236,7 @@ class _Training:
                 method=with_options(self.method, self.recipe),
                 classes=self.classes,
                 stops=self.updates,
+                watch=self.watch,
                 progress=self.counter.next(members * updates, factor=members),
             )
 
@@ -225,6 +249,7 @@ class _Training:
             "recipe": self.recipe,
             "method": self.method,
             "classes": self.classes,
+            "encoding": self.encoding,
             "stops": self.updates,
             "seed": self.seeds[number],
             "checkpoint": None if folder is None else folder / f"{number}.safetensors",
@@ -257,10 +282,10 @@ def suitable_stops(
 ) -> tuple[float, ...]:
     """Shares of the updates after which training may stop.
 
-    With a decaying learning rate only the end; with two stages only in the second one. For large
-    networks fewer, so that the snapshots fit into a gigabyte.
+    With a decaying learning rate or for a forest only the end; with two stages only in the second
+    one. For large networks fewer, so that the snapshots fit into a gigabyte.
     """
-    if recipe.schedule != "constant":
+    if recipe.schedule != "constant" or recipe.model == FOREST:
         return STOPS[-1:]
     shape = tuple(x.shape[1:])
     network = built_network(recipe, method=method, shape=shape, classes=classes, seed=0)

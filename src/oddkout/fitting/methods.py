@@ -42,6 +42,7 @@ class Method:
         is_deferred: Whether balance takes effect only in the second stage of training.
         is_retrained: Whether the second stage trains the last layer alone, from new weights.
         parts: For a stack: the names of its methods if classes have equal sizes, and if not.
+        is_for_tables: Whether it is the stack of ``TABLE_VIEWS``, which has its own recipe.
         head: A second head, used in training only. ``"odd"`` predicts the odd class; its control
             ``"noise"`` predicts random labels.
         temperature: Divisor of the logits after training: ``"none"``, a number, or ``"fit"`` for a
@@ -61,6 +62,7 @@ class Method:
     is_deferred: bool = False
     is_retrained: bool = False
     parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    is_for_tables: bool = False
     head: Literal["none", "odd", "noise"] = "none"
     temperature: Number | Literal["none", "fit"] = "none"
     summary: str = ""
@@ -219,6 +221,7 @@ METHODS = {
             summary="oko and vanilla+ls together, both with +la unless classes have equal sizes; "
             "weights are fitted out of fold.",
         ),
+        Method(name="tables", k=1, is_for_tables=True, summary="A stack of views of a table."),
     )
 }
 
@@ -245,7 +248,7 @@ def chosen_method(name: str, *, k: int | None = None, head: bool | None = None) 
     """
     one_of("method", name, METHODS)
     method = METHODS[name]
-    if method.loss != "sets":
+    if method.loss != "sets" and not method.is_for_tables:
         if k is not None or head is not None:
             given = f"k={k}" if k is not None else f"head={head}"
             raise ValueError(f"{name} draws no sets, got {given}; leave it out")
@@ -254,6 +257,8 @@ def chosen_method(name: str, *, k: int | None = None, head: bool | None = None) 
         # The odd-class head is designed for one odd class, so other k have none by default.
         method = replace(method, k=at_least("k", k, 0), head=method.head if k == 1 else "none")
     if head is not None:
+        if method.is_for_tables:
+            raise ValueError(f"{name} has no odd-class head, got head={head}; leave it out")
         if head and method.k == 0:
             raise ValueError("an odd-class head needs an odd class, got k=0; leave the head out")
         method = replace(method, head="odd" if head else "none")

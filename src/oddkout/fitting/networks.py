@@ -15,11 +15,19 @@ from oddkout.fitting.threads import suitable_threads
 from oddkout.fitting.training import Progress, Trained, predict_logits, train
 from oddkout.models import build_model
 from oddkout.models.cosine import SUFFIX, with_cosine_layer
+from oddkout.models.encodings import Encoding, EncodingPlan, encoded_network
+from oddkout.models.forest import FOREST, Forest
 from oddkout.randomness import keyed_generator, keyed_globals
 
 
 def built_network(
-    recipe: Recipe, *, method: Method, shape: tuple[int, ...], classes: int, seed: int
+    recipe: Recipe,
+    *,
+    method: Method,
+    shape: tuple[int, ...],
+    classes: int,
+    seed: int,
+    encoding: Encoding | None = None,
 ) -> nn.Module:
     """The untrained network of a recipe.
 
@@ -28,7 +36,9 @@ def built_network(
         shape: Shape of one example.
         classes: Number of classes.
         seed: Seed of the initial weights.
+        encoding: Encodes rows of features before the network sees them.
     """
+    shape = shape if encoding is None else (encoding.plan.features,)
     with keyed_globals(seed, 0, device=torch.device("cpu")):  # for custom networks
         network = build_model(
             recipe.model,
@@ -37,7 +47,8 @@ def built_network(
             generator=keyed_generator(seed, 0),
             dropout=recipe.dropout,
         )
-    return with_cosine_layer(network) if method.loss == "margin" else network
+    network = with_cosine_layer(network) if method.loss == "margin" else network
+    return network if encoding is None else encoded_network(encoding, network)
 
 
 def network_name(recipe: Recipe, method: Method) -> str:
@@ -55,6 +66,7 @@ def train_network(
     method: Method,
     classes: int,
     seed: int,
+    encoding: EncodingPlan | None = None,
     stops: Sequence[int] | None = None,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
@@ -65,12 +77,20 @@ def train_network(
         x: Training examples, standardised.
         y: Their classes.
         seed: Seed of all randomness.
+        encoding: How the network sees rows of features; learned from these rows.
         stops: Numbers of updates after which to keep a snapshot; see ``train``.
         checkpoint: File for the state of training, which resumes from it.
         progress: Called with each new row of the log.
     """
+    if recipe.model == FOREST:
+        return grown_forest(x, y, classes=classes, seed=seed, encoding=encoding)
     network = built_network(
-        recipe, method=method, shape=tuple(x.shape[1:]), classes=classes, seed=seed
+        recipe,
+        method=method,
+        shape=tuple(x.shape[1:]),
+        classes=classes,
+        seed=seed,
+        encoding=None if encoding is None else Encoding(encoding).fit(x),
     )
     _refuse_other_outputs(network, x, classes)
     operations = training_operations(network, x) * recipe.examples * recipe.updates
@@ -87,6 +107,21 @@ def train_network(
             progress=progress,
             **recipe.options,
         )
+
+
+def grown_forest(
+    x: Float[Tensor, "examples features"],
+    y: Tensor,
+    *,
+    classes: int,
+    seed: int,
+    encoding: EncodingPlan | None,
+) -> Trained:
+    """A forest behind its encoding, which needs no updates; the arguments are those above."""
+    plan = EncodingPlan.of(x, name="standard") if encoding is None else encoding
+    first = Encoding(plan).fit(x)
+    model = encoded_network(first, Forest(classes).fit(first(x), y, seed=seed)).eval()
+    return Trained(model=model, snapshots={1: model.state_dict()})
 
 
 def with_options(method: Method, recipe: Recipe) -> Method:

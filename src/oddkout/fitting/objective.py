@@ -1,7 +1,7 @@
 """The examples that each update draws, and its loss, for every method."""
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float, Int
@@ -14,15 +14,17 @@ from oddkout.fitting.stages import second_stage
 from oddkout.fitting.update_loss import update_loss
 from oddkout.losses import class_weights, effective_number_weights
 from oddkout.losses.margin import ldam_margins
-from oddkout.losses.odd_k_out import Layout
 from oddkout.models.cosine import SCALE
-from oddkout.pairs import draw_pairs, natural_sets, pair_frequencies
+from oddkout.pairs import draw_pairs, natural_sets, pair_frequencies, sets_of_pairs
 from oddkout.prior import class_frequencies
 from oddkout.randomness import keyed_generator
 from oddkout.sets import ClassIndex
 
 # Examples of an update, and the sets among them for methods that use sets.
 Drawn = tuple[Int[Tensor, " batch"], Int[Tensor, "sets members"] | None]
+
+# How sets are drawn, see ``Budget``.
+BudgetLayout = Literal["pool", "paper", "pairs"]
 
 # Number of updates drawn together: drawing one at a time costs several times as much.
 _BLOCK = 32
@@ -38,19 +40,20 @@ class Budget:
             if there are fewer.
         sets: Number of sets in an update, for methods that draw sets.
         layout: ``"pool"`` draws sets from a balanced pool, ``"paper"`` from all training data. In
-            both, the model sees each distinct member once.
+            both, the model sees each distinct member once. ``"pairs"``, for methods that draw pairs
+            and k = 1, gives each pair the same number of odd examples.
     """
 
     updates: int
     examples: int
     sets: int
-    layout: Layout = "pool"
+    layout: BudgetLayout = "pool"
 
     def __post_init__(self) -> None:
         at_least("updates", self.updates, 1)
         at_least("examples", self.examples, 1)
         at_least("sets", self.sets, 1)
-        one_of("layout", self.layout, get_args(Layout))
+        one_of("layout", self.layout, get_args(BudgetLayout))
 
 
 class Objective:
@@ -189,7 +192,11 @@ class Objective:
                 generator=generator,
             )
             batches = pairs.flatten(1)[:, : self._examples]
-            inside = natural_sets(self._labels[batches], k=k, sets=sets, generator=generator)
+            inside = (
+                sets_of_pairs(self._labels[batches], sets=sets, generator=generator)
+                if self._budget.layout == "pairs"
+                else natural_sets(self._labels[batches], k=k, sets=sets, generator=generator)
+            )
             return list(zip(batches, inside, strict=True))
         if self._budget.layout == "paper":
             members = self._index.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
@@ -221,14 +228,22 @@ class Objective:
         """Number of pairs in an update; the partner of the last is left out if it is odd."""
         return -(-self._examples // 2)
 
+    def shuffled(self, updates: range) -> Int[Tensor, "updates batch"]:
+        """The batches of successive updates of one process, for methods with shuffled batches."""
+        length = len(updates) * self._examples
+        return self._span(updates[0] * self._examples, length).view(len(updates), -1)
+
     def _shuffled(self, update: int) -> Int[Tensor, " batch"]:
         """The batch of an update; a batch may span the end of an epoch and the next one."""
+        return self._span((update * self._processes + self._rank) * self._examples, self._examples)
+
+    def _span(self, start: int, length: int) -> Int[Tensor, " _"]:
+        """Examples from a position on, counted over all epochs."""
         count = len(self._labels)
-        start = (update * self._processes + self._rank) * self._examples
-        epochs = range(start // count, (start + self._examples - 1) // count + 1)
+        epochs = range(start // count, (start + length - 1) // count + 1)
         order = [self._order(epoch) for epoch in epochs]
         first = start - epochs[0] * count
-        return torch.cat(order)[first : first + self._examples]
+        return torch.cat(order)[first : first + length]
 
     def _order(self, epoch: int) -> Int[Tensor, " examples"]:
         """Order of the examples in an epoch, cached while updates may still need it."""

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from oddkout.checks import Number, one_of
 
-OptimiserName = Literal["sgd", "adamw"]
+OptimiserName = Literal["sgd", "adam", "adamw"]
 ScheduleName = Literal["constant", "cosine"]
 
 
@@ -18,7 +18,8 @@ class Optimiser:
     """Settings of the optimiser.
 
     Attributes:
-        name: ``"sgd"`` (with Nesterov momentum) or ``"adamw"``.
+        name: ``"sgd"`` (with Nesterov momentum), ``"adamw"``, or ``"adam"``: the same with a
+            shorter memory of squared gradients, for short training.
         learning_rate: Peak learning rate, reached after a linear warm-up.
         schedule: What follows the warm-up: ``"constant"``, with which training may stop at any
             time if weights are averaged, or ``"cosine"`` decay to 0.
@@ -56,8 +57,9 @@ class Optimiser:
     def of_groups(self, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
         """The PyTorch optimiser for groups of parameters, each with its weight decay."""
         # Fused: one pass over the weights instead of about ten.
-        if self.name == "adamw":
-            return torch.optim.AdamW(groups, lr=self.learning_rate, fused=True)
+        if self.name != "sgd":
+            betas = (0.9, 0.99 if self.name == "adam" else 0.999)
+            return torch.optim.AdamW(groups, lr=self.learning_rate, betas=betas, fused=True)
         return torch.optim.SGD(
             groups,
             lr=self.learning_rate,

@@ -21,6 +21,7 @@ from oddkout.fitting.requirements import class_notes, refuse_few_classes
 from oddkout.fitting.search import Candidate, RecipeSearch
 from oddkout.fitting.selection import runs_of
 from oddkout.fitting.training import Progress
+from oddkout.models.encodings import EncodingPlan
 from oddkout.models.ensemble import combined
 from oddkout.prior import (
     Population,
@@ -47,6 +48,7 @@ class Fitted:
         members: Number of networks in the model.
         method: The method it was trained with.
         recipe: The chosen recipe.
+        encoding: How the networks see rows of features; None if as they are.
         updates: Number of updates of each network: where training was stopped.
         ledger: Class frequencies of the logits, before calibration; see ``calibrated`` and
             ``as_trained``.
@@ -62,6 +64,7 @@ class Fitted:
     members: int
     method: Method
     recipe: Recipe
+    encoding: EncodingPlan | None
     updates: int
     ledger: PriorLedger
     scores: FoldScores | None
@@ -84,7 +87,9 @@ class Fitted:
         """The ledger with what was fitted out of fold."""
         if self.scores is None:
             return self.ledger
-        return replace(self.scores.ledger, exponent=ensemble_exponent(self.members))
+        # The last exponent of the method ``tables`` makes up for the underconfidence of all views.
+        exponent = 1.0 if self.recipe.stop_every else ensemble_exponent(self.members)
+        return replace(self.scores.ledger, exponent=exponent)
 
     @property
     def as_trained(self) -> PriorLedger:
@@ -147,6 +152,14 @@ def fit_network(
     if fold_of is not None:
         total += searched * (int(fold_of.max()) + 1) * member_recipe(recipe, fold_of).updates
     counter = UpdateCounter(progress, total=total)
+    encoding = None
+    if recipe.encoding is not None:
+        if data.x.ndim != 2:
+            raise ValueError(
+                f"the encoding {recipe.encoding!r} needs rows of features, but examples have the "
+                f"shape {tuple(data.x.shape[1:])}; choose another method for images"
+            )
+        encoding = EncodingPlan.of(data.x, name=recipe.encoding)
     ledger = _ledger(data, method, population)
     notes = _notes(data, sizes, folds=folds, method=method)
     began = time.perf_counter()
@@ -156,7 +169,7 @@ def fit_network(
         search = RecipeSearch(
             data, method=method, fold_of=fold_of, ledger=ledger, calibration=calibration,
             judged=judged_prior(population, classes=len(data.classes)), seed=seed, counter=counter,
-            checkpoints=checkpoints, processes=processes,
+            encoding=encoding, checkpoints=checkpoints, processes=processes,
         )  # fmt: skip
         best = search.best(choices, recipe)
         recipe, compared = best.recipe, tuple(search.compared.items())
@@ -176,6 +189,7 @@ def fit_network(
             method=method,
             classes=len(data.classes),
             seed=seed,
+            encoding=encoding,
             stops=[updates],
             checkpoint=None if checkpoints is None else checkpoints / "single.safetensors",
             progress=counter.next(recipe.updates),
@@ -187,6 +201,7 @@ def fit_network(
         members=len(networks),
         method=method,
         recipe=recipe,
+        encoding=encoding,
         updates=updates,
         ledger=ledger,
         scores=None if best is None else best.scores,

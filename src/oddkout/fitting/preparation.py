@@ -40,8 +40,12 @@ class Standardisation:
             return cls()
         if np.ndim(x) == 2:  # in double precision: columns may have any unit
             columns = np.asarray(x, dtype=np.float64)
-            mean, deviation = columns.mean(axis=0), columns.std(axis=0)
-            tiny = _CONSTANT * np.abs(columns).max(axis=0)
+            is_known = ~np.isnan(columns)
+            count = np.maximum(is_known.sum(axis=0), 1)
+            mean = np.where(is_known, columns, 0.0).sum(axis=0) / count
+            centred = np.where(is_known, columns - mean, 0.0)
+            deviation = np.sqrt((centred**2).sum(axis=0) / count)
+            tiny = _CONSTANT * np.abs(np.where(is_known, columns, 0.0)).max(axis=0)
             return cls(_floats(mean), _floats(np.where(deviation > tiny, deviation, 1.0)))
         images = as_tensor(x)
         axes = tuple(axis for axis in range(images.ndim) if axis != 1)
@@ -76,11 +80,18 @@ class Prepared:
     test_units: Int64[ndarray, " test"] | None = None
 
 
-def prepared(data: Data) -> Prepared:
-    """Turn a data set into standardised tensors."""
+def prepared(data: Data, *, allows_missing: bool = False) -> Prepared:
+    """Turn a data set into standardised tensors.
+
+    Args:
+        data: The data set.
+        allows_missing: Whether NaN may stand for missing cells of rows of features, which an
+            ``Encoding`` then fills in.
+    """
     x_train, x_test = np.asarray(data.x_train[:]), np.asarray(data.x_test[:])
     for part, x in (("training", x_train), ("test", x_test)):
-        if broken := non_finite_rows(x):
+        known = np.where(np.isnan(x), 0, x) if allows_missing and x.dtype.kind == "f" else x
+        if broken := non_finite_rows(known):
             raise ValueError(
                 f"examples must be finite, but {len(broken)} {part} examples hold NaN or infinity, "
                 f"at {few(broken)}; impute or drop them"

@@ -6,11 +6,11 @@ from difflib import get_close_matches
 from statistics import harmonic_mean
 from typing import Any
 
-from oddkout.checks import Number
+from oddkout.checks import Number, at_least
 from oddkout.fitting.augmentation import Augmentation
-from oddkout.fitting.objective import Budget
+from oddkout.fitting.objective import Budget, BudgetLayout
 from oddkout.fitting.optimisation import HeadSchedule, Optimiser, OptimiserName, ScheduleName
-from oddkout.losses.odd_k_out import Layout
+from oddkout.models.encodings import EncodingName
 
 # Number of examples per class that weight decay and the weight of the second head are tuned for.
 _FEW = 10
@@ -40,11 +40,11 @@ class Recipe:
             choose to stop earlier.
         examples: Number of examples in an update, the same for every method.
         sets: Number of sets in an update, for methods that draw sets.
-        layout: Whether sets are drawn from a ``"pool"`` or as in the ``"paper"``, see ``Budget``.
+        layout: How sets are drawn, see ``Budget``.
         learning_rate: Peak learning rate.
         schedule: Learning rate after the warm-up: ``"constant"``, with which training may stop at
             any time, or ``"cosine"`` decay to 0.
-        optimiser: ``"sgd"`` or ``"adamw"``.
+        optimiser: ``"sgd"``, ``"adam"`` or ``"adamw"``.
         momentum: Momentum of SGD.
         weight_decay: Weight decay.
         warm_up: Share of the updates in the warm-up of the learning rate.
@@ -59,6 +59,10 @@ class Recipe:
         shift: Images: largest random shift in pixels.
         flip: Images: whether to mirror at random.
         crop: Images: largest share of height and width to cut off at random.
+        encoding: For rows of features, how the network sees their columns, see ``Encoding``; by
+            default as they are.
+        stop_every: Number of updates between possible stops. Training then ends soon after the
+            out-of-fold NLL has passed its minimum; 0 for the five stops of ``members``.
         compiled: Whether to compile the model; by default if the run is long enough.
         mixed_precision: Whether to compute in bfloat16; by default on GPUs that support it.
     """
@@ -68,7 +72,7 @@ class Recipe:
     updates: int = 600
     examples: int = 20
     sets: int = 256
-    layout: Layout = "pool"
+    layout: BudgetLayout = "pool"
     learning_rate: Number = 0.2
     schedule: ScheduleName = "constant"
     optimiser: OptimiserName = "sgd"
@@ -85,12 +89,15 @@ class Recipe:
     shift: int = 0
     flip: bool = False
     crop: Number = 0.0
+    encoding: EncodingName | None = None
+    stop_every: int = 0
     compiled: bool | None = None
     mixed_precision: bool | None = None
 
     def __post_init__(self) -> None:
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}")
+        at_least("stop_every", self.stop_every, 0)
         _ = self.options  # raises for invalid values
 
     @property

@@ -14,6 +14,9 @@ from oddkout.fitting.methods import Method
 from oddkout.fitting.preparation import Prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.selection import alternatives
+from oddkout.fitting.watch import FoldWatch
+from oddkout.models.encodings import EncodingPlan
+from oddkout.models.forest import FOREST
 from oddkout.prior import Frequencies, PriorLedger
 
 # Stops with an out-of-fold NLL up to this multiple of the lowest count as equally good.
@@ -45,6 +48,7 @@ class RecipeSearch:
         judged: Frequencies | None,
         seed: int,
         counter: UpdateCounter,
+        encoding: EncodingPlan | None = None,
         checkpoints: Path | None,
         processes: int | None,
     ) -> None:
@@ -58,6 +62,7 @@ class RecipeSearch:
         }
         if calibration == "none":
             self._scoring["ledger"] = ledger
+        self._encoding = encoding
         self._seed = seed
         self._counter = counter
         self._checkpoints = checkpoints
@@ -93,6 +98,16 @@ class RecipeSearch:
         """Train the members of a recipe and choose where to stop."""
         folder = self._checkpoints
         self._attempts += 1
+        scoring = self._scoring
+        watch = None
+        if recipe.stop_every and recipe.model != FOREST:
+            watch = FoldWatch(
+                self._data.y,
+                is_held=_held(self._fold_of),
+                every=recipe.stop_every,
+                ledger=scoring["ledger"],
+                judged=scoring["judged"],
+            )
         members = train_members(
             self._data.x,
             self._data.y,
@@ -102,22 +117,32 @@ class RecipeSearch:
             fold_of=self._fold_of,
             seed=self._seed,
             counter=self._counter,
+            encoding=self._encoding,
+            watch=watch,
             checkpoints=None if folder is None else folder / str(self._attempts),
             processes=self._processes,
         )
         scores = [
-            scored_folds(logits, self._data.y, members.fold_of, **self._scoring)
+            scored_folds(logits, self._data.y, members.fold_of, **scoring)
             for logits in members.logits
         ]
         nll = [score.metrics["nll"] for score in scores]
         stop = chosen_stop(nll)
+        curve = dict(zip(members.stops, nll, strict=True))
+        if watch is not None and watch.curve:
+            curve = {update / recipe.updates: value for update, value in watch.curve.items()}
         return Candidate(
             recipe=recipe,
             members=members,
             stop=stop,
             scores=scores[stop],
-            curve=dict(zip(members.stops, nll, strict=True)),
+            curve=curve,
         )
+
+
+def _held(fold_of: Tensor) -> list[Tensor]:
+    """For each member, the examples that it is not trained on."""
+    return [fold_of == fold for fold in range(int(fold_of.max()) + 1)]
 
 
 def _rank(candidate: Candidate) -> tuple[int, float]:

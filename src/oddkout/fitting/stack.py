@@ -13,13 +13,14 @@ from torch import Tensor, nn
 from oddkout.calibrators.temperature import example_weights
 from oddkout.checks import Number
 from oddkout.fitting.folds import UNSCORED, Calibration, FoldScores, fitted_ledger, scoring_parts
-from oddkout.fitting.methods import Method, parts_of
+from oddkout.fitting.methods import Method
 from oddkout.fitting.networks import network_name
 from oddkout.fitting.pipeline import Fitted, MembersOption, fit_network
 from oddkout.fitting.preparation import Prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import Progress
-from oddkout.mixture import Mixture, View, mixed, mixture_weights
+from oddkout.fitting.views import TABLE_PSEUDO_EXAMPLES, views_of
+from oddkout.mixture import PSEUDO_EXAMPLES, Mixture, View, mixed, mixture_weights
 from oddkout.models.ensemble import combined, single_networks
 from oddkout.prior import Frequencies, Population, PriorLedger, judged_prior
 
@@ -76,7 +77,7 @@ class Stack:
 
     def with_method(self, method: Method) -> "Stack":
         """The same networks, as a method that trains identically but prescribes a temperature."""
-        if method.parts is not None:
+        if method.parts is not None or method.is_for_tables:
             return self
         return replace(self, method=method, views=(replace(self.views[0], method=method),))
 
@@ -89,6 +90,7 @@ class Stack:
                 View(
                     method=view.method.name,
                     network=network_name(view.recipe, view.method),
+                    encoding=view.encoding,
                     ledger=ledger,
                     members=view.members,
                     weight=weight,
@@ -119,23 +121,23 @@ def fit_stack(
     The arguments are those of ``fit_network``.
     """
     sizes = data.y.bincount(minlength=len(data.classes)).tolist()
-    parts = parts_of(method, sizes)
+    plans = views_of(method, sizes, recipe=recipe, choices=choices)
     views = tuple(
         fit_network(
             data,
-            method=part,
-            recipe=recipe,
-            choices=choices,
+            method=plan.method,
+            recipe=plan.recipe,
+            choices=plan.choices,
             folds=folds,
             members=members,
             calibration=calibration,
             population=population,
             seed=seed,
-            checkpoints=_folder(checkpoints, part, is_only=len(parts) == 1),
+            checkpoints=_folder(checkpoints, plan.name, is_only=len(plans) == 1),
             processes=processes,
-            progress=_share_of(progress, number, len(parts)),
+            progress=_share_of(progress, number, len(plans)),
         )
-        for number, part in enumerate(parts)
+        for number, plan in enumerate(plans)
     )
     return combined_views(
         method,
@@ -177,7 +179,11 @@ def combined_views(
         chosen = [part[rows] for part in log_probs]
         own = torch.stack([part.gather(1, labels[rows][:, None])[:, 0] for part in chosen], dim=1)
         importance = example_weights(labels[rows], judged)
-        weights = mixture_weights(own.exp(), importance=importance)
+        weights = mixture_weights(
+            own.exp(),
+            importance=importance,
+            pseudo_examples=TABLE_PSEUDO_EXAMPLES if method.is_for_tables else PSEUDO_EXAMPLES,
+        )
         if calibration == "none":
             return (1 / len(found),) * len(found), 1.0
         ledger = fitted_ledger(
@@ -222,9 +228,9 @@ def _same(ledger: PriorLedger) -> PriorLedger:
     return PriorLedger(assumed=ledger.stated, stated=ledger.stated, train=ledger.train)
 
 
-def _folder(checkpoints: Path | None, part: Method, *, is_only: bool) -> Path | None:
-    """Folder for the checkpoints of one part."""
-    return checkpoints if checkpoints is None or is_only else checkpoints / part.name
+def _folder(checkpoints: Path | None, view: str, *, is_only: bool) -> Path | None:
+    """Folder for the checkpoints of one view."""
+    return checkpoints if checkpoints is None or is_only else checkpoints / view
 
 
 def _share_of(progress: Progress | None, number: int, parts: int) -> Progress | None:

@@ -211,7 +211,7 @@ def predict_logits(
     Args:
         examples: Batch size.
     """
-    device = next(model.parameters()).device
+    device = next(model.parameters(), torch.empty(0)).device  # a forest has none
     model.eval()
     is_ours = not isinstance(model, ForeignModel)
     if (

@@ -10,6 +10,8 @@ from torch import nn
 from oddkout.mixture import View
 from oddkout.models import build_model
 from oddkout.models.cosine import SUFFIX, with_cosine_layer
+from oddkout.models.encodings import Encoding, encoded_network
+from oddkout.models.forest import FOREST, Forest
 
 
 def built_network_of(
@@ -17,12 +19,16 @@ def built_network_of(
 ) -> nn.Module:
     """A network of a view, without its weights."""
     name = view.network.removesuffix(SUFFIX)
-    network = (
-        build_model(name, shape=shape, classes=classes, generator=torch.Generator())
-        if model is None
-        else model()
-    )
-    return network if name == view.network else with_cosine_layer(network)
+    if view.encoding is not None:
+        shape = (view.encoding.features,)
+    if name == FOREST:
+        network: nn.Module = Forest(classes)
+    elif model is None:
+        network = build_model(name, shape=shape, classes=classes, generator=torch.Generator())
+    else:
+        network = model()
+    network = network if name == view.network else with_cosine_layer(network)
+    return network if view.encoding is None else encoded_network(Encoding(view.encoding), network)
 
 
 def load_weights(path: Path, model: nn.Module) -> None:

@@ -10,11 +10,15 @@ from torch import nn
 
 from oddkout.checks import Number
 from oddkout.models.cnn import cnn
-from oddkout.models.initialise import initialise
+from oddkout.models.initialise import cautious, initialise
 from oddkout.models.mlp import mlp
 from oddkout.models.resnet import RESNETS, ResNet, resnet
 
-NAMES = ("auto", "mlp", "cnn", *RESNETS)
+NAMES = ("auto", "mlp", "mlp-small", "linear", "cnn", *RESNETS)
+
+# Widths of the hidden layers of perceptrons, and those whose predictions start almost equal.
+_DENSE: dict[str, tuple[int, ...]] = {"mlp": (256, 128), "mlp-small": (64, 64), "linear": ()}
+_CAUTIOUS = ("mlp-small", "linear")
 
 __all__ = ["NAMES", "ResNet", "build_model", "cnn", "initialise", "mlp"]
 
@@ -31,7 +35,8 @@ def build_model(
 
     ``name`` is one of
 
-    * ``"mlp"``, ``"cnn"``, ``"resnet18"``, ``"resnet34"``, and ``"resnet18-narrow"`` and
+    * ``"mlp"``, ``"mlp-small"`` with two layers of 64, ``"linear"``;
+    * ``"cnn"``, ``"resnet18"``, ``"resnet34"``, and ``"resnet18-narrow"`` and
       ``"resnet34-narrow"`` of a quarter of the width;
     * ``"auto"``: the MLP for features and for images below 16 x 16, the CNN for other grey
       images, ResNet18 for the rest;
@@ -62,19 +67,21 @@ def build_model(
     if name == "auto":
         is_small = len(shape) != 3 or min(shape[1:]) < 16
         name = "mlp" if is_small else "cnn" if shape[0] == 1 else "resnet18"
-    if name != "mlp" and len(shape) != 3:
+    if name not in _DENSE and len(shape) != 3:
         raise ValueError(
             f"{name} needs images of shape (channels, height, width), got examples of shape "
             f"{tuple(shape)}; use mlp"
         )
     with torch.random.fork_rng(devices=[]):  # PyTorch's initial weights are overwritten
-        return initialise(_built_in(name, shape, classes, dropout), generator)
+        network = initialise(_built_in(name, shape, classes, dropout), generator)
+    return network if name not in _CAUTIOUS else cautious(network)
 
 
 def _built_in(name: str, shape: tuple[int, ...], classes: int, dropout: Number) -> nn.Module:
     """A built-in network with PyTorch's initial weights."""
-    if name == "mlp":
-        return mlp(features=torch.Size(shape).numel(), classes=classes, dropout=dropout)
+    if name in _DENSE:
+        features = torch.Size(shape).numel()
+        return mlp(features=features, classes=classes, widths=_DENSE[name], dropout=dropout)
     channels, height, width = shape
     if name == "cnn":
         return cnn(channels=channels, height=height, width=width, classes=classes, dropout=dropout)

@@ -1,0 +1,31 @@
+"""The estimator on 16 tables that no choice has used, as ``docs/protocol.md`` says.
+
+``python benchmarks/small_tables_confirm.py`` fits what is missing in
+``results/small-tables-confirm.jsonl``; ``--page`` prints the summary from these lines alone.
+"""
+
+import argparse
+
+import small_tables
+from lines import FOLDER, read
+from table_data import CONFIRMATION
+
+FILE = FOLDER / "small-tables-confirm.jsonl"
+SEEDS = range(40, 45)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--page", action="store_true", help="print the summary, fit nothing")
+    if parser.parse_args().page:
+        lines = read(FILE)
+        print(small_tables.page(lines, tables=CONFIRMATION))
+        print("\nWith probabilities below 0.0001 counted as that:\n")
+        print(small_tables.page(lines, tables=CONFIRMATION, metric="nll clipped at 0.0001"))
+        return
+    peers = list(small_tables.PEERS)
+    small_tables.perform_all(FILE, tables=CONFIRMATION, peers=peers, seeds=SEEDS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""A forest of decision trees as a module: its trees are tensors, saved like other weights."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy import ndarray
+from torch import Tensor, nn
+
+# Name of the network on the card.
+FOREST = "forest"
+
+# Trees of a forest, and rows that spread half a vote over all classes: no probability is 0.
+_TREES, _PSEUDO_VOTES = 50, 0.5
+
+# With more training rows than this, leaves hold more than one row, so that trees stay small.
+_LEAVES = 1000
+
+_WHOLE = ("roots", "feature", "left", "right", "leaf")
+
+
+class Forest(nn.Module):
+    """Extremely randomised trees; outputs log-probabilities.
+
+    Nodes of all trees follow each other, children after their parents; a leaf is its own child.
+
+    Args:
+        classes: Number of classes.
+    """
+
+    roots: Tensor
+    feature: Tensor
+    threshold: Tensor
+    left: Tensor
+    right: Tensor
+    leaf: Tensor
+    value: Tensor
+
+    def __init__(self, classes: int) -> None:
+        super().__init__()
+        self._classes, self._depth = classes, 0
+        for name in _WHOLE:
+            self.register_buffer(name, torch.zeros(1, dtype=torch.int64))
+        self.register_buffer("threshold", torch.zeros(1, dtype=torch.float64))
+        self.register_buffer("value", torch.full((1, classes), 1 / classes))
+
+    def fit(
+        self, x: Float[Tensor, "rows features"], y: Int[Tensor, " rows"], *, seed: int
+    ) -> "Forest":
+        """Grow the trees with scikit-learn, which is deterministic given the seed."""
+        try:
+            from sklearn.ensemble import ExtraTreesClassifier
+        except ImportError:
+            raise ValueError(
+                "a forest needs scikit-learn; run: pip install 'oddkout[sklearn]'"
+            ) from None
+        grown = ExtraTreesClassifier(
+            _TREES,
+            min_samples_leaf=max(1, round(len(x) / _LEAVES)),
+            random_state=seed % 2**32,
+        ).fit(x.numpy(), y.numpy())
+        present = torch.from_numpy(np.asarray(grown.classes_, dtype=np.int64))
+        trees = [estimator.tree_ for estimator in grown.estimators_]
+        starts = np.cumsum([0, *(tree.node_count for tree in trees)])
+        nodes = np.arange(starts[-1])
+        feature = np.concatenate([tree.feature for tree in trees])
+        is_leaf = feature < 0
+        shift = np.repeat(starts[:-1], np.diff(starts))
+        children = {
+            name: np.where(is_leaf, nodes, shift + np.concatenate(
+                [getattr(tree, f"children_{name}") for tree in trees]))
+            for name in ("left", "right")
+        }  # fmt: skip
+        shares = np.concatenate([tree.value[:, 0] for tree in trees])[is_leaf]
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        value = torch.zeros(len(shares), self._classes)
+        value[:, present] = torch.from_numpy(shares).float()
+        self.load_state_dict(
+            {
+                "roots": _whole(starts[:-1]),
+                "feature": _whole(np.where(is_leaf, 0, feature)),
+                "threshold": torch.from_numpy(np.concatenate([tree.threshold for tree in trees])),
+                "left": _whole(children["left"]),
+                "right": _whole(children["right"]),
+                "leaf": _whole(np.where(is_leaf, np.cumsum(is_leaf) - 1, 0)),
+                "value": value,
+            }
+        )
+        return self
+
+    def forward(self, x: Float[Tensor, "rows features"]) -> Float[Tensor, "rows classes"]:
+        """Logarithm of the mean vote of all trees."""
+        # Both children of a node lie next to each other: one look-up instead of two.
+        children = torch.stack([self.left, self.right], dim=1).flatten()
+        node = self.roots.expand(len(x), -1)
+        for _ in range(self._depth):
+            is_right = x.gather(1, self.feature[node]) > self.threshold[node]
+            node = children[2 * node + is_right]
+        votes = self.value[self.leaf[node]].mean(dim=1)
+        smooth = _PSEUDO_VOTES / len(self.roots)
+        return ((votes + smooth / self._classes) / (1 + smooth)).log()
+
+    def _load_from_state_dict(
+        self, state_dict: Mapping[str, Any], prefix: str, *arguments: Any
+    ) -> None:
+        """Load trees of any size, or raise if they are not trees."""
+        for name in (*_WHOLE, "threshold", "value"):
+            given = state_dict.get(f"{prefix}{name}")
+            if given is not None:
+                setattr(self, name, torch.empty_like(given, dtype=getattr(self, name).dtype))
+        super()._load_from_state_dict(state_dict, prefix, *arguments)
+        self._depth = self._checked_depth()
+
+    def _checked_depth(self) -> int:
+        """Largest number of steps from a root to a leaf."""
+        nodes = torch.arange(len(self.feature))
+        is_leaf = self.left == nodes
+        is_tree = (
+            all(len(part) == len(nodes) for part in (self.threshold, self.left, self.right))
+            and bool(((self.left > nodes) & (self.right > nodes) | is_leaf).all())
+            and bool((torch.stack([self.left, self.right]) < len(nodes)).all())
+            and bool(((self.leaf >= 0) & (self.leaf < len(self.value))).all())
+            and bool(((self.roots >= 0) & (self.roots < len(nodes))).all())
+            and self.value.shape[1:] == (self._classes,)
+        )
+        if not is_tree:
+            raise ValueError("a forest must hold nodes whose children follow them")
+        depth, level = 0, self.roots
+        while not bool(is_leaf[level].all()):
+            inner = level[~is_leaf[level]]
+            level = torch.cat([self.left[inner], self.right[inner]])
+            depth += 1
+        return depth
+
+
+def _whole(values: ndarray) -> Int[Tensor, " nodes"]:
+    return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64))
