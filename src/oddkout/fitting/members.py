@@ -83,6 +83,7 @@ def train_members(
     seed: int,
     counter: UpdateCounter,
     encoding: EncodingPlan | None = None,
+    groups: Int[Tensor, " examples"] | None = None,
     watch: FoldWatch | None = None,
     checkpoints: Path | None = None,
     processes: int | None = None,
@@ -99,6 +100,7 @@ def train_members(
         seed: Seed of all randomness.
         counter: Counts the updates of all members.
         encoding: How networks see rows of features; each learns it from its own training rows.
+        groups: Group of each example; pairs of sets are from different groups.
         watch: Chooses where to stop, if the networks can be trained together; its curve then has
             all possible stops, and only the best is kept.
         checkpoints: Folder for the states of the trainings, which resume from it.
@@ -120,6 +122,7 @@ def train_members(
         updates=updates,
         counter=counter,
         encoding=encoding,
+        groups=groups,
         watch=watch,
         checkpoints=checkpoints,
         processes=processes,
@@ -172,6 +175,7 @@ class _Training:
     updates: Sequence[int]
     counter: UpdateCounter
     encoding: EncodingPlan | None
+    groups: Tensor | None
     watch: FoldWatch | None
     checkpoints: Path | None
     processes: int | None
@@ -236,6 +240,7 @@ class _Training:
                 method=with_options(self.method, self.recipe),
                 classes=self.classes,
                 stops=self.updates,
+                groups=self.groups,
                 watch=self.watch,
                 progress=self.counter.next(members * updates, factor=members),
             )
@@ -250,6 +255,7 @@ class _Training:
             "method": self.method,
             "classes": self.classes,
             "encoding": self.encoding,
+            "groups": None if self.groups is None else self.groups[is_trained],
             "stops": self.updates,
             "seed": self.seeds[number],
             "checkpoint": None if folder is None else folder / f"{number}.safetensors",
