@@ -17,8 +17,9 @@ from oddkout import (
     logit_adjusted_cross_entropy,
     weighted_cross_entropy,
 )
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.objective import Budget, Objective
+from oddkout.fitting.objective import Objective
 from oddkout.pairs import natural_sets
 
 LABELS = torch.tensor([0] * 50 + [1] * 20 + [2] * 6 + [3] * 4)

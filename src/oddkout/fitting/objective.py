@@ -1,13 +1,11 @@
 """The examples that each update draws, and its loss, for every method."""
 
-from dataclasses import dataclass
-from typing import Literal, get_args
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from oddkout.checks import Number, at_least, one_of
+from oddkout.checks import Number
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.methods import Method
 from oddkout.fitting.mixing import Mixing, draw_mixing
 from oddkout.fitting.stages import second_stage
@@ -24,37 +22,8 @@ from oddkout.sets import ClassIndex
 # Examples of an update, and the sets among them for methods that use sets.
 Drawn = tuple[Int[Tensor, " batch"], Int[Tensor, "sets members"] | None]
 
-# How sets are drawn, see ``Budget``.
-BudgetLayout = Literal["pool", "paper", "pairs"]
-
 # Number of updates drawn together: drawing one at a time costs several times as much.
 _BLOCK = 32
-
-
-@dataclass(frozen=True, kw_only=True)
-class Budget:
-    """The amount of training, the same for every method.
-
-    Attributes:
-        updates: Number of updates.
-        examples: Number of examples in an update, exactly the same for every method; all of them
-            if there are fewer.
-        sets: Number of sets in an update, for methods that draw sets.
-        layout: ``"pool"`` draws sets from a balanced pool, ``"paper"`` from all training data. In
-            both, the model sees each distinct member once. ``"pairs"``, for methods that draw pairs
-            and k = 1, gives each pair the same number of odd examples.
-    """
-
-    updates: int
-    examples: int
-    sets: int
-    layout: BudgetLayout = "pool"
-
-    def __post_init__(self) -> None:
-        at_least("updates", self.updates, 1)
-        at_least("examples", self.examples, 1)
-        at_least("sets", self.sets, 1)
-        one_of("layout", self.layout, get_args(BudgetLayout))
 
 
 class Objective:

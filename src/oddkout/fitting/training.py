@@ -13,10 +13,11 @@ from torch import Tensor, nn
 from oddkout.checks import Number
 from oddkout.fitting.allocator import keep_memory
 from oddkout.fitting.augmentation import Augmentation
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.checkpoint import load_checkpoint, run_digest, save_checkpoint
 from oddkout.fitting.compilation import repays_compiling
 from oddkout.fitting.methods import Method
-from oddkout.fitting.objective import Budget, Objective
+from oddkout.fitting.objective import Objective
 from oddkout.fitting.optimisation import HeadSchedule, Optimiser
 from oddkout.fitting.stages import (
     drop_other_gradients,
