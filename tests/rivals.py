@@ -58,3 +58,16 @@ def signal_table(*, rows=120, signal=1.5, seed=0):
 def uniform():
     """A function that makes a classifier, as named on the command line."""
     return Constant()
+
+
+def grouped_rows(executor, folder):
+    """The numbers of a comparison on grouped data, performed by an executor."""
+    import oddkout as oko
+
+    x, y = signal_table(rows=90)
+    comparison = oko.compare(
+        (x, y), groups=np.arange(90) // 3, methods=["oko"], seeds=1, out=folder,
+        **QUICK | {"executor": executor},
+    )  # fmt: skip
+    scores = [run.fold_metrics for run in comparison.runs]
+    return comparison.table.rows, scores, [run.test_rows.tolist() for run in comparison.runs]

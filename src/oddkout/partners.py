@@ -62,6 +62,20 @@ class Partners:
         found = at(self._order, start + torch.where(size > own, number, 0))
         return torch.where(size > own, found, examples)
 
+    def separate(
+        self, sets: Int[Tensor, "sets members"], generator: torch.Generator | None = None
+    ) -> Int[Tensor, " sets"]:
+        """The second member of each set: another one if the first two are of one group.
+
+        Args:
+            sets: Positions of examples; the pair comes first.
+            generator: Source of randomness; torch's global one if not given.
+        """
+        first, second = sets[:, 0], sets[:, 1]
+        is_same = at(self.groups, first) == at(self.groups, second)
+        other = self.draw(first, generator=generator)
+        return torch.where(is_same & self.has_other[first], other, second)
+
     def separate_pools(
         self,
         pools: Int[Tensor, "pools examples"],

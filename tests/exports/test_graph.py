@@ -1,11 +1,13 @@
 """Graphs are traced for any number of examples, from a copy of the network."""
 
+import numpy as np
 import pytest
 import torch
 from exportable import CLASSES
 from torch import nn
 
 import oddkout as oko
+from oddkout.exports.graph import ProbabilityGraph, traced
 from oddkout.fitting.classifier import Classifier
 from oddkout.mixture import Mixture, View
 from oddkout.prior import PriorLedger
@@ -55,3 +57,17 @@ def test_a_network_that_counts_its_examples_is_refused(tmp_path):
         oko.export(classifier, tmp_path / "m.onnx")
     assert error.value.__cause__ is not None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_stack_of_a_table_can_be_traced_for_any_number_of_rows():
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(40, 3))
+    classifier = oko.fit(
+        (x, x[:, 0] > 0), method="tables", folds=2, recipe={"updates": 5}, test_size=0
+    )
+    graph = ProbabilityGraph(classifier)
+    program = traced(graph, network=classifier.network)
+    for rows in (1, 7):
+        probs = program.module()(torch.tensor(x[:rows], dtype=torch.float32))
+        expected = classifier.predict_proba(x[:rows])
+        np.testing.assert_allclose(probs.detach(), expected, atol=1e-5)

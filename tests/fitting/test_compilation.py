@@ -52,7 +52,7 @@ def test_a_machine_without_a_compiler_is_not_asked_to_compile(monkeypatch):
 COMPILED = """
 import torch
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.objective import Budget
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.training import train
 from oddkout.models import build_model
 x = torch.randn(60, 20, generator=torch.Generator().manual_seed(0))

@@ -12,9 +12,10 @@ import torch
 from gloo import ENDING
 
 from oddkout import with_odd_head
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.objective import Budget, Objective
+from oddkout.fitting.objective import Objective
 from oddkout.models import build_model, initialise
 from oddkout.randomness import keyed_generator
 

@@ -4,9 +4,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.mixing import draw_mixing, label_shares
-from oddkout.fitting.objective import Budget, Objective
+from oddkout.fitting.objective import Objective
 
 COUNTS = torch.tensor([90, 30, 10])
 

@@ -17,8 +17,9 @@ from oddkout import (
     logit_adjusted_cross_entropy,
     weighted_cross_entropy,
 )
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.objective import Budget, Objective
+from oddkout.fitting.objective import Objective
 from oddkout.pairs import natural_sets
 
 LABELS = torch.tensor([0] * 50 + [1] * 20 + [2] * 6 + [3] * 4)
@@ -243,3 +244,25 @@ def test_a_class_of_one_example_forms_pairs_with_itself():
 def test_impossible_budgets_are_refused(changes, text):
     with pytest.raises(ValueError, match=text):
         Budget(**{"updates": 1, "examples": 12, "sets": 24} | changes)
+
+
+@pytest.mark.parametrize("layout", ["pool", "paper"])
+@pytest.mark.parametrize("name", ["oko", "oko+la"])
+def test_pairs_are_of_different_groups_where_a_class_has_several(name, layout):
+    """Classes 0 and 1 have three groups each, class 2 only one."""
+    labels = torch.tensor([0] * 9 + [1] * 9 + [2] * 4)
+    groups = torch.tensor([0] * 7 + [1, 2] + [3, 3, 3, 4, 4, 4, 5, 5, 5] + [6] * 4)
+    budget = Budget(updates=40, examples=8, sets=16, layout=layout)
+    objective = Objective(METHODS[name], labels, classes=3, budget=budget, groups=groups)
+    pairs = []
+    for update in range(40):
+        batch, sets = objective.draw(update)
+        first, second, odd = batch[sets].T
+        assert torch.equal(labels[first], labels[second])
+        assert (labels[first] != labels[odd]).all()
+        pairs.append(torch.stack([first, second], dim=1))
+    first, second = torch.cat(pairs).T
+    is_separable = labels[first] != 2
+    assert is_separable.any()
+    assert not is_separable.all()
+    assert (groups[first] != groups[second])[is_separable].all()

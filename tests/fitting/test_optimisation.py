@@ -8,8 +8,8 @@ from torch import nn
 from trainings import run
 
 from oddkout.fitting import training
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.objective import Budget
 from oddkout.fitting.optimisation import HeadSchedule, Optimiser
 from oddkout.fitting.training import train
 

@@ -35,6 +35,10 @@ def test_a_note_is_written_for_each_kind_of_small_class(sizes, codes):
             assert all((name in notes[code]) for name in sizes if sizes[name] == size)
 
 
+def test_a_part_that_is_held_out_is_no_reason_for_a_note():
+    assert class_notes({"a": 50, "b": 60}, folds=1) == {}
+
+
 def test_without_folds_no_note_says_that_there_are_none():
     assert list(class_notes({"a": 1, "b": 1}, folds=0)) == ["single-examples"]
 

@@ -4,9 +4,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.methods import METHODS
 from oddkout.fitting.networks import train_network
-from oddkout.fitting.objective import Budget, Objective
+from oddkout.fitting.objective import Objective
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.stages import second_stage
 from oddkout.losses import effective_number_weights, ldam_loss

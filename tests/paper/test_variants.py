@@ -7,8 +7,9 @@ import torch
 from made_up import TEN_SHOT
 
 from oddkout.comparing.config import RunConfig
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.methods import METHODS
-from oddkout.fitting.objective import Budget, Objective
+from oddkout.fitting.objective import Objective
 from oddkout.paper.presets import PRESETS
 from oddkout.paper.settings import Setting
 from oddkout.paper.variants import VARIANTS, expected_distinct, variant_of

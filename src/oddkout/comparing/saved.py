@@ -8,8 +8,8 @@ from typing import Any
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
-from oddkout.fitting.members import STOPS
 from oddkout.fitting.selection import CANDIDATES, FIELDS
+from oddkout.fitting.stops import STOPS
 from oddkout.version import versions
 
 FILE = "comparison.json"

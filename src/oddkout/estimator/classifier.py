@@ -33,12 +33,13 @@ from oddkout.prior import class_frequencies, requested_prior
 class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Calibrated probabilities for small tables, as a scikit-learn classifier.
 
-    By default it fits a stack of four views of the columns: small networks trained with
-    cross-entropy on piecewise-linear codes, on normal scores and on a linear model, and one by
-    odd-k-out set learning. Each view has a network for each of eight folds. Out-of-fold predictions
-    choose when to stop, calibrate each view, and weigh the views. It uses the pipeline of
-    ``oddkout.fit``: the same data, method and seed give the same probabilities. See ``Inputs`` for
-    the accepted inputs: frames, arrays with missing cells, sparse matrices, images.
+    By default it fits a stack of five views of the columns: small networks trained with
+    cross-entropy on piecewise-linear codes and on normal scores, a linear model, a network trained
+    by odd-k-out set learning, and a forest. Each view has a member for each of eight folds.
+    Out-of-fold predictions choose when to stop, calibrate each view, and weigh the views. It uses
+    the pipeline of ``oddkout.fit``: the same data, method and seed give the same probabilities,
+    except that the stack encodes missing numbers of a frame itself. See ``Inputs`` for the accepted
+    inputs: frames, arrays with missing cells, sparse matrices, images.
 
     There is no ``partial_fit`` or ``warm_start``: cross-validation chooses the end of training and
     the calibration, and a network that starts from earlier weights has already seen the held-out
@@ -148,7 +149,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.classes_, positions = np.unique(labels, return_inverse=True)
         train_prior = class_frequencies(positions, classes=len(self.classes_))
         self.prior_ = requested_prior(self.prior, train=tuple(train_prior.tolist()))
-        self._inputs = Inputs(X)
+        self._inputs = Inputs(X, keeps_missing=method.is_for_tables)
         examples = self._inputs.array(X)
         self.classifier_ = fit_data(
             Data(

@@ -23,7 +23,8 @@ class Inputs:
     """Converts examples to arrays of numbers, in the same way as the training examples.
 
     * Frames are encoded: each category becomes a column, dates become days. Columns that mix
-      numbers and words are categories. Missing numbers stay NaN.
+      numbers and words are categories. Missing numbers stay NaN for the stack, whose views encode
+      them, and become medians for a single method, as in ``oddkout.fit``.
     * Arrays and sparse matrices of shape (examples, features) are unchanged; NaN stands for missing
       cells.
     * Images of shape (examples, height, width), (examples, height, width, channels) or (examples,
@@ -31,14 +32,16 @@ class Inputs:
 
     Args:
         x: Training examples.
+        keeps_missing: Whether missing numbers of a frame stay NaN.
 
     Attributes:
         encoder: The encoder of a table; None for arrays.
         notes: What a user should know about the columns, one sentence each.
     """
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Any, *, keeps_missing: bool = True) -> None:
         self.encoder, self._shape = None, None
+        self._keeps_missing = keeps_missing
         mixed: list[str] = []
         if is_frame(x):
             frame = _plain(x)
@@ -60,7 +63,9 @@ class Inputs:
                     "examples must be a frame, because the training examples were one, got "
                     f"{type(x).__name__}; pass a frame with the columns {few(self.encoder.columns)}"
                 )
-            return encoded_with_gaps(self.encoder, _plain(x))
+            if self._keeps_missing:
+                return encoded_with_gaps(self.encoder, _plain(x))
+            return self.encoder.encode(_plain(x))
         array = _checked(x)
         if array.shape[1:] != self._shape:
             raise ValueError(

@@ -60,6 +60,7 @@ def train_batched(
     method: Method,
     classes: int,
     stops: Sequence[int],
+    groups: Int[Tensor, " examples"] | None = None,
     watch: FoldWatch | None = None,
     progress: Progress | None = None,
 ) -> list[Trained | ValueError]:
@@ -72,6 +73,7 @@ def train_batched(
         is_trained: For each network, the examples it is trained on.
         seeds: Seed of each network.
         stops: Numbers of updates after which to keep a snapshot; training ends at the last one.
+        groups: Group of each example; pairs of sets are from different groups.
         watch: Chooses the only snapshot instead, and may end training earlier.
         progress: Called with each new row of the log.
 
@@ -85,18 +87,25 @@ def train_batched(
     # All networks must draw the same number of examples.
     budget = replace(budget, examples=min(budget.examples, *map(len, rows)))
     objectives = [
-        Objective(method, y[own], classes=classes, budget=budget, seed=seed)
+        Objective(
+            method,
+            y[own],
+            classes=classes,
+            budget=budget,
+            seed=seed,
+            groups=None if groups is None else groups[own],
+        )
         for own, seed in zip(rows, seeds, strict=True)
     ]
     weights = _stacked([objective.weight for objective in objectives])
     offsets = _stacked([objective.offset for objective in objectives])
     stacked = StackedPerceptrons(networks, has_second=method.head != "none", seeds=seeds)
     decayed, plain = stacked.groups
-    groups = [
+    parameters = [
         {"params": [decayed], "weight_decay": float(optimiser.weight_decay)},
         {"params": [plain], "weight_decay": 0.0},
     ]
-    step = optimiser.of_groups(groups)
+    step = optimiser.of_groups(parameters)
     average = [value.detach().clone() for value in stacked.values]
     log: list[dict[str, Number]] = []
     snapshots: list[dict[int, dict[str, Tensor]]] = [{} for _ in networks]

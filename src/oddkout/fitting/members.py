@@ -15,9 +15,10 @@ from oddkout.fitting.batched import can_batch, train_batched
 from oddkout.fitting.compilation import training_operations
 from oddkout.fitting.counter import UpdateCounter
 from oddkout.fitting.folds import UNSCORED, fold_seed
-from oddkout.fitting.methods import SECOND_STAGE, Method
+from oddkout.fitting.methods import Method
 from oddkout.fitting.networks import built_network, train_network, with_options
 from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.stops import suitable_stops
 from oddkout.fitting.threads import suitable_threads
 from oddkout.fitting.training import Progress, Trained, predict_logits, process_number
 from oddkout.fitting.watch import FoldWatch
@@ -25,15 +26,9 @@ from oddkout.models.encodings import Encoding, EncodingPlan
 from oddkout.models.forest import FOREST
 from oddkout.workers import Died, Workers, cores
 
-# Shares of the updates after which training may stop.
-STOPS = (1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)
-
 # Members are trained in several processes from this many floating-point operations on: about a
 # minute. Processes take some seconds to start.
 _WORTH_PROCESSES = 5e12
-
-# Snapshots of all members together take at most this many bytes.
-_SNAPSHOT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +78,7 @@ def train_members(
     seed: int,
     counter: UpdateCounter,
     encoding: EncodingPlan | None = None,
+    groups: Int[Tensor, " examples"] | None = None,
     watch: FoldWatch | None = None,
     checkpoints: Path | None = None,
     processes: int | None = None,
@@ -99,6 +95,7 @@ def train_members(
         seed: Seed of all randomness.
         counter: Counts the updates of all members.
         encoding: How networks see rows of features; each learns it from its own training rows.
+        groups: Group of each example; pairs of sets are from different groups.
         watch: Chooses where to stop, if the networks can be trained together; its curve then has
             all possible stops, and only the best is kept.
         checkpoints: Folder for the states of the trainings, which resume from it.
@@ -120,6 +117,7 @@ def train_members(
         updates=updates,
         counter=counter,
         encoding=encoding,
+        groups=groups,
         watch=watch,
         checkpoints=checkpoints,
         processes=processes,
@@ -172,6 +170,7 @@ class _Training:
     updates: Sequence[int]
     counter: UpdateCounter
     encoding: EncodingPlan | None
+    groups: Tensor | None
     watch: FoldWatch | None
     checkpoints: Path | None
     processes: int | None
@@ -236,6 +235,7 @@ class _Training:
                 method=with_options(self.method, self.recipe),
                 classes=self.classes,
                 stops=self.updates,
+                groups=self.groups,
                 watch=self.watch,
                 progress=self.counter.next(members * updates, factor=members),
             )
@@ -250,6 +250,7 @@ class _Training:
             "method": self.method,
             "classes": self.classes,
             "encoding": self.encoding,
+            "groups": None if self.groups is None else self.groups[is_trained],
             "stops": self.updates,
             "seed": self.seeds[number],
             "checkpoint": None if folder is None else folder / f"{number}.safetensors",
@@ -270,26 +271,3 @@ def member_recipe(recipe: Recipe, fold_of: Int[Tensor, " examples"]) -> Recipe:
     is_scored = fold_of != UNSCORED
     share = 1 - is_scored.double().mean().item() / folds
     return replace(recipe, updates=max(1, round(recipe.updates * share)))
-
-
-def suitable_stops(
-    recipe: Recipe,
-    x: Float[Tensor, "examples ..."],
-    *,
-    method: Method,
-    classes: int,
-    folds: int,
-) -> tuple[float, ...]:
-    """Shares of the updates after which training may stop.
-
-    With a decaying learning rate or for a forest only the end; with two stages only in the second
-    one. For large networks fewer, so that the snapshots fit into a gigabyte.
-    """
-    if recipe.schedule != "constant" or recipe.model == FOREST:
-        return STOPS[-1:]
-    shape = tuple(x.shape[1:])
-    network = built_network(recipe, method=method, shape=shape, classes=classes, seed=0)
-    size = sum(value.numel() * value.element_size() for value in network.state_dict().values())
-    count = max(1, min(len(STOPS), _SNAPSHOT_BYTES // (folds * size)))
-    first = SECOND_STAGE if method.is_deferred else 0.0
-    return tuple(stop for stop in STOPS[len(STOPS) - count :] if stop > first)

@@ -67,6 +67,7 @@ def train_network(
     classes: int,
     seed: int,
     encoding: EncodingPlan | None = None,
+    groups: Tensor | None = None,
     stops: Sequence[int] | None = None,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
@@ -78,6 +79,7 @@ def train_network(
         y: Their classes.
         seed: Seed of all randomness.
         encoding: How the network sees rows of features; learned from these rows.
+        groups: Group of each example; pairs of sets are from different groups.
         stops: Numbers of updates after which to keep a snapshot; see ``train``.
         checkpoint: File for the state of training, which resumes from it.
         progress: Called with each new row of the log.
@@ -103,6 +105,7 @@ def train_network(
             classes=classes,
             stops=stops,
             seed=seed,
+            groups=groups,
             checkpoint=checkpoint,
             progress=progress,
             **recipe.options,

@@ -1,13 +1,11 @@
 """The examples that each update draws, and its loss, for every method."""
 
-from dataclasses import dataclass
-from typing import Literal, get_args
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from oddkout.checks import Number, at_least, one_of
+from oddkout.checks import Number
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.methods import Method
 from oddkout.fitting.mixing import Mixing, draw_mixing
 from oddkout.fitting.stages import second_stage
@@ -16,6 +14,7 @@ from oddkout.losses import class_weights, effective_number_weights
 from oddkout.losses.margin import ldam_margins
 from oddkout.models.cosine import SCALE
 from oddkout.pairs import draw_pairs, natural_sets, pair_frequencies, sets_of_pairs
+from oddkout.partners import Partners
 from oddkout.prior import class_frequencies
 from oddkout.randomness import keyed_generator
 from oddkout.sets import ClassIndex
@@ -23,37 +22,8 @@ from oddkout.sets import ClassIndex
 # Examples of an update, and the sets among them for methods that use sets.
 Drawn = tuple[Int[Tensor, " batch"], Int[Tensor, "sets members"] | None]
 
-# How sets are drawn, see ``Budget``.
-BudgetLayout = Literal["pool", "paper", "pairs"]
-
 # Number of updates drawn together: drawing one at a time costs several times as much.
 _BLOCK = 32
-
-
-@dataclass(frozen=True, kw_only=True)
-class Budget:
-    """The amount of training, the same for every method.
-
-    Attributes:
-        updates: Number of updates.
-        examples: Number of examples in an update, exactly the same for every method; all of them
-            if there are fewer.
-        sets: Number of sets in an update, for methods that draw sets.
-        layout: ``"pool"`` draws sets from a balanced pool, ``"paper"`` from all training data. In
-            both, the model sees each distinct member once. ``"pairs"``, for methods that draw pairs
-            and k = 1, gives each pair the same number of odd examples.
-    """
-
-    updates: int
-    examples: int
-    sets: int
-    layout: BudgetLayout = "pool"
-
-    def __post_init__(self) -> None:
-        at_least("updates", self.updates, 1)
-        at_least("examples", self.examples, 1)
-        at_least("sets", self.sets, 1)
-        one_of("layout", self.layout, get_args(BudgetLayout))
 
 
 class Objective:
@@ -69,6 +39,8 @@ class Objective:
         seed: Seed of all randomness.
         rank: Rank of this process in distributed training; each process draws its own examples.
         processes: Number of processes in distributed training.
+        groups: Group of each training example, such as the patient. The two examples of a pair
+            are then from different groups, if their class has several.
     """
 
     def __init__(
@@ -81,8 +53,10 @@ class Objective:
         seed: int = 0,
         rank: int = 0,
         processes: int = 1,
+        groups: Int[Tensor, " examples"] | None = None,
     ) -> None:
         self.method = method
+        self._partners = None if groups is None else Partners(labels, groups)
         self._labels = labels
         self._classes = classes
         self._budget = budget
@@ -191,23 +165,43 @@ class Objective:
                 distinct=k + 1,
                 generator=generator,
             )
+            if self._partners is not None:
+                pairs[..., 1] = self._partners.separate(pairs.flatten(0, 1), generator).view(
+                    pairs.shape[:2]
+                )
             batches = pairs.flatten(1)[:, : self._examples]
-            inside = (
-                sets_of_pairs(self._labels[batches], sets=sets, generator=generator)
-                if self._budget.layout == "pairs"
-                else natural_sets(self._labels[batches], k=k, sets=sets, generator=generator)
-            )
-            return list(zip(batches, inside, strict=True))
+            if self._budget.layout == "pairs":
+                inside = sets_of_pairs(self._labels[batches], sets=sets, generator=generator)
+                return list(zip(batches, inside, strict=True))
+            inside = natural_sets(self._labels[batches], k=k, sets=sets, generator=generator)
+            return self._separated(batches, inside.flatten(0, 1), generator)
         if self._budget.layout == "paper":
             members = self._index.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
+            if self._partners is not None:
+                members[:, 1] = self._partners.separate(members, generator)
             return [_distinct(batch) for batch in torch.split(members, sets)]
         pools, slots = self._index.draw_pools(
             pools=_BLOCK, examples=self._examples, generator=generator
         )
+        if self._partners is not None:
+            pools = self._partners.separate_pools(pools, generator=generator)
         # All pools of a block have the same layout.
         layout = ClassIndex(slots, singletons="repeat")
         inside = layout.draw_sets(k=k, sets=_BLOCK * sets, generator=generator)
-        return list(zip(pools, torch.split(inside, sets), strict=True))
+        return self._separated(pools, inside, generator)
+
+    def _separated(
+        self,
+        batches: Int[Tensor, "batches batch"],
+        inside: Int[Tensor, "all_sets members"],
+        generator: torch.Generator,
+    ) -> list[Drawn]:
+        """Batches with their sets, whose pairs are of different groups where that is possible."""
+        sets = len(inside) // len(batches)
+        if self._partners is not None:
+            rows = batches.repeat_interleave(sets, dim=0)
+            inside = self._partners.separate_sets(inside, rows, generator=generator)
+        return list(zip(batches, torch.split(inside, sets), strict=True))
 
     def _prior(self) -> tuple[Tensor | None, Tensor]:
         """What training adds to logits or summed logits, and how often classes form pairs."""

@@ -190,6 +190,7 @@ def fit_network(
             classes=len(data.classes),
             seed=seed,
             encoding=encoding,
+            groups=data.groups,
             stops=[updates],
             checkpoint=None if checkpoints is None else checkpoints / "single.safetensors",
             progress=counter.next(recipe.updates),

@@ -8,7 +8,7 @@ from typing import Any
 
 from oddkout.checks import Number, at_least
 from oddkout.fitting.augmentation import Augmentation
-from oddkout.fitting.objective import Budget, BudgetLayout
+from oddkout.fitting.budget import Budget, BudgetLayout
 from oddkout.fitting.optimisation import HeadSchedule, Optimiser, OptimiserName, ScheduleName
 from oddkout.models.encodings import EncodingName
 

@@ -39,7 +39,7 @@ def class_notes(sizes: dict[str, int], *, folds: int) -> dict[str, str]:
             f"classes {few(absent)} have no training examples and cannot be predicted; drop them "
             "or add examples"
         )
-    if folds and fold_count(sizes.values(), folds=folds) == 0:
+    if folds and fold_count(sizes.values(), folds=max(folds, 2)) == 0:  # 1 holds out a part
         notes["no-folds"] = (
             "no class has 2 examples: cross-validation is impossible and the temperature stays at 1"
         )

@@ -118,6 +118,7 @@ class RecipeSearch:
             seed=self._seed,
             counter=self._counter,
             encoding=self._encoding,
+            groups=self._data.groups,
             watch=watch,
             checkpoints=None if folder is None else folder / str(self._attempts),
             processes=self._processes,

@@ -13,10 +13,11 @@ from torch import Tensor, nn
 from oddkout.checks import Number
 from oddkout.fitting.allocator import keep_memory
 from oddkout.fitting.augmentation import Augmentation
+from oddkout.fitting.budget import Budget
 from oddkout.fitting.checkpoint import load_checkpoint, run_digest, save_checkpoint
 from oddkout.fitting.compilation import repays_compiling
 from oddkout.fitting.methods import Method
-from oddkout.fitting.objective import Budget, Objective
+from oddkout.fitting.objective import Objective
 from oddkout.fitting.optimisation import HeadSchedule, Optimiser
 from oddkout.fitting.stages import (
     drop_other_gradients,
@@ -70,6 +71,7 @@ def train(
     mixed_precision: bool | None = None,
     stops: Sequence[int] | None = None,
     seed: int = 0,
+    groups: Int[Tensor, " examples"] | None = None,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Trained:
@@ -96,6 +98,7 @@ def train(
         stops: Numbers of updates after which to keep a snapshot of the weights. Training ends at
             the last one; by default at the end of the budget. Schedules refer to the whole budget.
         seed: Seed of all randomness.
+        groups: Group of each example; pairs of sets are from different groups, see ``Objective``.
         checkpoint: File for the state of training, which resumes from it if it exists.
         progress: Called with each new row of the log.
     """
@@ -116,8 +119,9 @@ def train(
         model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # not in its stub
     rank, processes = process_number()
     objective = Objective(
-        method, y.cpu(), classes=classes, budget=budget, seed=seed, rank=rank, processes=processes
-    )
+        method, y.cpu(), classes=classes, budget=budget, seed=seed, rank=rank,
+        processes=processes, groups=groups,
+    )  # fmt: skip
     if compiled is None:
         compiled = repays_compiling(model, x, examples=budget.examples, updates=budget.updates)
     if mixed_precision is None:

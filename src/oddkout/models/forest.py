@@ -94,7 +94,7 @@ class Forest(nn.Module):
         """Logarithm of the mean vote of all trees."""
         # Both children of a node lie next to each other: one look-up instead of two.
         children = torch.stack([self.left, self.right], dim=1).flatten()
-        node = self.roots.expand(len(x), -1)
+        node = self.roots.expand(x.shape[0], -1)  # len(x) would fix the number of rows in exports
         for _ in range(self._depth):
             is_right = x.gather(1, self.feature[node]) > self.threshold[node]
             node = children[2 * node + is_right]

@@ -11,10 +11,12 @@ import pytest
 from grids import (
     EXECUTED,
     agree,
+    here,
     jobs_with_seeds,
     perform_and_tell,
     perform_or_die,
 )
+from rivals import grouped_rows
 
 from oddkout.comparing.executors.ray import RayExecutor
 from oddkout.comparing.grid import jobs_of, perform_grid
@@ -88,3 +90,9 @@ def wait_for(condition, seconds=120):
     while not condition():
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.05)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning:ray")
+def test_groups_give_the_same_numbers_on_a_cluster(tmp_path, cluster):
+    there = grouped_rows(RayExecutor(cluster.address), tmp_path / "there")
+    assert there == grouped_rows(here, tmp_path / "here")

@@ -7,8 +7,10 @@ from dataclasses import replace
 from grids import (
     SMALL,
     agree,
+    here,
     perform_well_or_die,
 )
+from rivals import grouped_rows
 
 from oddkout.comparing.executors.slurm import SlurmExecutor
 from oddkout.comparing.grid import perform_grid
@@ -30,3 +32,10 @@ def test_submitit_finishes_a_grid_and_names_what_died(tmp_path, expected, monkey
     assert died.has_failed
     assert died.reason.startswith("job ")
     assert not (tmp_path / "jobs").exists()
+
+
+def test_groups_give_the_same_numbers_with_submitit(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    executor = SlurmExecutor(tmp_path / "jobs", cluster="local", seconds=0.1)
+    there = grouped_rows(executor, tmp_path / "there")
+    assert there == grouped_rows(here, tmp_path / "here")
