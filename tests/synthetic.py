@@ -87,6 +87,8 @@ def fill(folder, *, methods, seeds=3, setting=SETTING, rates=RATES, **options):
     # Synthetic runs need no data that exist.
     with (
         mock.patch("oddkout.comparing.compare.setting", return_value=setting),
+        mock.patch("oddkout.comparing.compare.doubts", return_value=[]),
+        mock.patch("oddkout.comparing.compare.data_for"),
         mock.patch("oddkout.comparing.contestants.ALWAYS", ()),
     ):
         comparison = oko.compare(

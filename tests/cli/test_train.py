@@ -26,11 +26,18 @@ def trained(tmp_path, *options, source="digits", updates=60):
     return Classifier.load(out)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", [name for name, method in METHODS.items() if not method.is_for_tables]
+)
 def test_every_method_trains_from_one_command(tmp_path, method):
     card = trained(tmp_path, "--method", method).details
     assert card["test"]["metrics"]["accuracy"]["value"] > 0.5
     assert card["settings"]["head"] == METHODS[method].head
+
+
+def test_a_method_for_tables_is_refused_for_images(tmp_path, capsys):
+    assert main(["train", "digits", "--method", "tables", "--out", str(tmp_path / "model")]) == 2
+    assert "choose another method for images" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("method", ["oko", "oko-soft"])

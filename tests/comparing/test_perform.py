@@ -190,8 +190,9 @@ def test_test_groups_and_prior_reach_the_metrics_of_a_run():
     logits = torch.randn(len(data.y_test), 10, generator=torch.Generator().manual_seed(0))
     groups = np.arange(len(data.y_test)) // 5
     prior = [0.19, *[0.09] * 9]
-    grouped = performing._measured(logits, replace(data, test_units=groups), prior)
+    options = {"prior": prior, "is_weighted": False}
+    grouped = performing._measured(logits, data=replace(data, test_units=groups), **options)
     given = {"bins": 10, "replicates": 200, "prior": prior}
     expected = evaluate(logits, data.y_test, groups=groups, **given).to_dict()["metrics"]
     assert grouped == expected
-    assert grouped != performing._measured(logits, data, prior)
+    assert grouped != performing._measured(logits, data=data, **options)

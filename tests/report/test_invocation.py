@@ -46,7 +46,8 @@ def test_the_command_of_the_report_reads_the_same_runs(filled, monkeypatch, caps
     [
         {"data": "my data/it's.csv", "fingerprint": "ab", "target": "y z", "population": "train",
          "distribution": "all", "train_examples": None, "categorical": ("a b", "c")},
-        {"updates": 5, "dropout": 0.5, "test_size": 0.25, "model": "mlp", "examples": 30},
+        {"updates": 5, "dropout": 0.5, "test_size": 0.25, "model": "mlp", "examples": 30,
+         "population": (0.3, 0.7)},
     ],
 )  # fmt: skip
 def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypatch, changes):
@@ -74,6 +75,7 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
 
     class FakeData:
         class_sizes = (40, 50)
+        classes = ("ill", "well")
         y_train = range(90)
         is_benchmark = source == "digits"
 

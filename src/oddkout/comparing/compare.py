@@ -6,6 +6,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from oddkout.checks import Number, at_least
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
@@ -23,7 +25,7 @@ from oddkout.data import Data
 from oddkout.data.sources import DataSource
 from oddkout.diagnosis.doctor import doubts
 from oddkout.fitting.folds import suitable_folds
-from oddkout.fitting.methods import DEFAULT_METHODS, method_names
+from oddkout.fitting.methods import DEFAULT_METHODS, METHODS, method_names
 from oddkout.fitting.pipeline import MembersOption
 from oddkout.fitting.recipe import Recipe, changed_recipe
 from oddkout.fitting.selection import LEARNING_RATES, checked_choices
@@ -70,7 +72,8 @@ def compare(
     Args:
         source: Anything that ``load_data`` takes; by default 200 examples of the embedded digits
             with a heavy-tailed class distribution. Data in memory are copied to ``out``.
-        methods: Names of our methods, see ``oddkout methods``; ``["all"]`` for every one.
+        methods: Names of our methods, see ``oddkout methods``; ``["all"]`` for every one that
+            suits the data.
         contestants: Classifiers of others that take part: names (``"forest"``, ``"boosting"``,
             ``"svm"``, ``"mlp"``, ``"catboost"``, ``"tabpfn"``, ``"package.module:factory"``), or a
             mapping from names to objects with ``fit`` and ``predict_proba``. They get the same
@@ -109,6 +112,8 @@ def compare(
     config = setting(
         source, folds=folds, members=members, recipe=recipe, prior=prior, out=out, **reading
     )
+    if list(methods) == ["all"] and np.asarray(data_for(config).x_train[:1]).ndim != 2:
+        names = [name for name in names if not METHODS[name].is_for_tables]
     entries = [
         replace(
             config,

@@ -53,6 +53,8 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
         options["contestants"] = outsiders
     if chosen := [name for name in comparison.choices if name != "learning_rate"]:
         options["choose"] = chosen
+    if isinstance(config.population, tuple):
+        options["prior"] = list(config.population)
     if config.members != RunConfig.members:
         options["members"] = config.members
     if recipe.keys() - set(_RECIPE):
