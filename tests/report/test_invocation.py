@@ -47,7 +47,7 @@ def test_the_command_of_the_report_reads_the_same_runs(filled, monkeypatch, caps
         {"data": "my data/it's.csv", "fingerprint": "ab", "target": "y z", "population": "train",
          "distribution": "all", "train_examples": None, "categorical": ("a b", "c")},
         {"updates": 5, "dropout": 0.5, "test_size": 0.25, "model": "mlp", "examples": 30,
-         "population": (0.3, 0.7)},
+         "population": (0.1, 0.2, 0.3, 0.4)},
     ],
 )  # fmt: skip
 def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypatch, changes):
@@ -75,7 +75,7 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
 
     class FakeData:
         class_sizes = (40, 50)
-        classes = ("ill", "well")
+        classes = ("a", "b", "c", "d")
         y_train = range(90)
         is_benchmark = source == "digits"
 
