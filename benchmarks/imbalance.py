@@ -3,6 +3,7 @@
 python benchmarks/imbalance.py --develop             the power of class frequencies in oko+la
 python benchmarks/imbalance.py --tune [--part 0/2]   candidates of every method, seeds 0 to 3
 python benchmarks/imbalance.py --test [--part 0/2]   the protocol, seeds 23 to 32
+python benchmarks/imbalance.py --decide [--part 0/2] decisions that ``--test`` has not measured yet
 
 ``--tune`` uses training data only and chooses out of fold. ``--test`` uses what it chose, on the
 official test sets. ``imbalance_page.py`` writes the page.
@@ -17,6 +18,7 @@ import lines
 import numpy as np
 import torch
 from choosing import start
+from decided import decision_measures
 from folds import measured
 
 import oddkout as oko
@@ -31,6 +33,7 @@ from oddkout.prior import uniform
 
 TUNED = lines.FOLDER / "imbalance-tuning.jsonl"
 TESTED = lines.FOLDER / "imbalance-test.jsonl"
+DECIDED = lines.FOLDER / "imbalance-decisions.jsonl"
 KINDS = ("mnist", "fashion_mnist", "digits", "cifar10 grey")
 HEAVY, EXPONENTIAL, UNIFORM = (
     ("heavy-tailed", 200), ("exponential", 500), ("uniform", 100),
@@ -113,7 +116,10 @@ def searched(method, *, perform=False):
 
 
 def test_line(method, setting, seed):
-    """One fit, measured on the official test set; a stack measures its parts, too."""
+    """One fit, measured on the official test set; a stack measures its parts, too.
+
+    Decisions of heavy-tailed MNIST and FashionMNIST go to a file of their own.
+    """
     data = data_of(setting, seed)
     ready = prepared(data)
     sizes = ready.y.bincount(minlength=10).tolist()
@@ -125,9 +131,14 @@ def test_line(method, setting, seed):
         )
         for part in parts_of(METHODS[method], sizes)
     )  # fmt: skip
-    found, weights = {}, {}
+    found, weights, decisions, all_logits = {}, {}, {}, []
+
+    def combine(method, views):
+        return combined_views(method, views, ready.y, calibration="folds", judged=uniform(10))
+
     for view in views:
         logits = predict_logits(view.model, ready.x_test)
+        all_logits.append(logits)
         names = [view.method.name, *(SHARING if view.method.name == "bb" else ())]
         for name in names:
             own = replace(view, method=METHODS[name])
@@ -137,17 +148,23 @@ def test_line(method, setting, seed):
             }
         if setting in SINGLE:
             found[view.method.name]["one network"] = one_network(view, ready, seed)
+            decisions[view.method.name] = decision_measures(
+                combine(view.method, (view,)), ready, logits
+            )
     if len(views) > 1:
-        stack = combined_views(
-            METHODS[method], views, ready.y, calibration="folds", judged=uniform(10)
-        )
-        logits = predict_logits(stack.model, ready.x_test)
+        stack = combine(METHODS[method], views)
+        logits = torch.cat(all_logits, dim=1)
         found[method] = {
             "as trained": stack.as_trained.combined(logits),
             "calibrated": stack.calibrated.combined(logits),
         }
         weights = dict(zip((v.method.name for v in views), stack.weights, strict=True))
         weights["exponent"] = stack.exponent
+        if setting in SINGLE:
+            decisions[method] = decision_measures(stack, ready, logits)
+    if decisions:
+        line = {"method": method, "setting": setting, "seed": seed, "decisions": decisions}
+        lines.append(DECIDED, line)
     groups = oko.metrics.frequency_groups(ready.y, classes=10)
     return {
         "method": method,
@@ -219,6 +236,21 @@ def test(part, parts):
     lines.perform_missing(TESTED, wanted[part::parts], test_line)
 
 
+def decide(part, parts):
+    """Repeat the fits of heavy-tailed MNIST and FashionMNIST whose decisions have no line."""
+    known = [(one["method"], one["setting"], one["seed"]) for one in lines.read(DECIDED)]
+    torch.set_num_threads(1)
+    missing = [
+        (method, setting, seed)
+        for seed in TEST_SEEDS
+        for setting in SINGLE
+        for method, seeds in runs_of(setting).items()
+        if seed - TEST_SEEDS[0] < seeds and (method, setting, seed) not in known
+    ]
+    for one in missing[part::parts]:
+        test_line(*one)
+
+
 def develop(part, parts):
     """The power of the class frequencies in ``oko+la``, with the recipe before all choices."""
     wanted = [
@@ -234,6 +266,7 @@ def arguments():
     parser.add_argument("--develop", action="store_true")
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--test", action="store_true")
+    parser.add_argument("--decide", action="store_true")
     parser.add_argument("--methods", default=",".join((*PRIMARY, *OTHERS)))
     parser.add_argument("--part", default="0/1", help="which part of how many, e.g. 0/2")
     return parser.parse_args()
@@ -249,3 +282,5 @@ if __name__ == "__main__":
             searched(method, perform=True)
     if given.test:
         test(part, parts)
+    if given.decide:
+        decide(part, parts)

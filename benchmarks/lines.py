@@ -23,6 +23,10 @@ def perform_missing(
     known = read(file)
     for one in wanted:
         if not any(one.items() <= line.items() for line in known):
-            line = perform(**one)
-            with file.open("a") as lines:
-                lines.write(json.dumps(line) + "\n")
+            append(file, perform(**one))
+
+
+def append(file: Path, line: dict[str, Any]) -> None:
+    """Add a line to a file."""
+    with file.open("a") as lines:
+        lines.write(json.dumps(line) + "\n")
