@@ -33,6 +33,7 @@ CHANGES = {
     "population": "train",
     "method": "bb",
     "contestant": "Tree()",
+    "is_raw": True,
     "group": "patient",
     "k": 2,
     "head": False,

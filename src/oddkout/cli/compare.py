@@ -68,6 +68,13 @@ def compare_methods(
             "tabpfn or package.module:factory. guess and logistic always take part."
         ),
     ] = "",
+    raw: Annotated[
+        str,
+        typer.Option(
+            help="Comma-separated contestants of package.module:factory that get the columns of a "
+            "table as a pandas frame, before they are encoded."
+        ),
+    ] = "",
     time_limit: Annotated[
         float, typer.Option(help="Limit in seconds for one fit of such a classifier.")
     ] = TIME_LIMIT,
@@ -112,6 +119,7 @@ def compare_methods(
             source,
             methods=listed(methods),
             contestants=listed(contestants),
+            raw=listed(raw),
             time_limit=time_limit,
             seeds=seeds,
             learning_rates=numbers(learning_rates, option="--learning-rates"),

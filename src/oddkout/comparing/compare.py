@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from oddkout.checks import Number, at_least
+from oddkout.checks import Number, at_least, few
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
-from oddkout.comparing.contestants import ALWAYS, checked_contestants, description
+from oddkout.comparing.contestants import ALWAYS, OUTSIDERS, checked_contestants, description
 from oddkout.comparing.executors import Executor
 from oddkout.comparing.executors.local import LocalExecutor
 from oddkout.comparing.fingerprint import identified
@@ -47,6 +47,7 @@ def compare(
     *,
     methods: Sequence[str] = DEFAULT_METHODS,
     contestants: Mapping[str, Any] | Sequence[str] = (),
+    raw: Sequence[str] = (),
     time_limit: Number | None = TIME_LIMIT,
     seeds: int = 5,
     learning_rates: Sequence[Number] = LEARNING_RATES,
@@ -79,6 +80,8 @@ def compare(
             mapping from names to objects with ``fit`` and ``predict_proba``. They get the same
             splits, folds, encoded features and calibration. Guessing the class frequencies and
             logistic regression always take part.
+        raw: Names of your contestants that get the columns of a table as a pandas frame, before
+            they are encoded, such as a pipeline with its own preprocessing.
         time_limit: Limit in seconds for one fit of such a contestant with its folds; None for none.
             Guessing and logistic regression have no limit.
         seeds: Number of seeds.
@@ -101,6 +104,7 @@ def compare(
     if not methods or not learning_rates:
         raise ValueError("a comparison needs at least one method and one learning rate")
     names, outsiders = method_names(methods), checked_contestants(contestants)
+    _refuse_other_raw(raw, outsiders)
     choices = checked_choices(choose, learning_rates=learning_rates)
     if folds == 0 and (len(choices["learning_rate"]) > 1 or choose):
         raise ValueError(
@@ -120,6 +124,7 @@ def compare(
             method=name,
             contestant="" if estimator is None else description(estimator),
             estimator=estimator,
+            is_raw=name in raw,
             time_limit=None if name in ALWAYS else time_limit,
         )
         for name, estimator in outsiders.items()
@@ -185,6 +190,15 @@ def setting(
     )
     check(config)
     return identified(config)
+
+
+def _refuse_other_raw(raw: Sequence[str], outsiders: Mapping[str, Any]) -> None:
+    """Raise unless all names are contestants of the user; ours and built-in ones need numbers."""
+    own = [name for name in outsiders if name not in OUTSIDERS]
+    if other := [name for name in raw if name not in own]:
+        raise ValueError(
+            f"raw must name your own contestants, got {few(other)}; yours are {few(own) or 'none'}"
+        )
 
 
 def _refuse_unknown(reading: Mapping[str, Any]) -> None:

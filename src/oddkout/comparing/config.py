@@ -25,7 +25,8 @@ FORMAT = 1
 _ENCODING = 2
 
 # Fields that older runs lack.
-_LATER = ("contestant", "group", "text", "numeric", "rare_below", "encoding", "stop_every")
+_LATER = ("contestant", "group", "text", "numeric", "rare_below", "encoding", "stop_every",
+          "is_raw")  # fmt: skip
 
 # What runs of version 0.1.0 did, which did not record it.
 _BEFORE_MEMBERS: dict[str, Any] = {
@@ -62,6 +63,7 @@ class RunConfig(Recipe):
             numbers.
         method: Name of the method, or of another contestant.
         contestant: For a user's classifier, the text that identifies it.
+        is_raw: Whether it gets the columns of a table before they are encoded.
         estimator: The user's classifier; neither stored nor compared.
         time_limit: Limit in seconds for contestants that are not ours; neither stored nor
             compared.
@@ -90,6 +92,7 @@ class RunConfig(Recipe):
     population: Population = "train"
     method: str = "oko"
     contestant: str = ""
+    is_raw: bool = False
     estimator: Any = field(default=None, compare=False, repr=False)
     time_limit: Number | None = field(default=None, compare=False, repr=False)
     k: int | None = None
@@ -192,7 +195,14 @@ def open_setting(config: RunConfig, *, chosen: Sequence[str] = ("learning_rate",
         chosen: Fields of the recipe that were chosen for each method.
     """
     defaults = {name: getattr(RunConfig, name) for name in chosen}
-    return replace(config, method=RunConfig.method, contestant="", seed=RunConfig.seed, **defaults)
+    return replace(
+        config,
+        method=RunConfig.method,
+        contestant="",
+        is_raw=False,
+        seed=RunConfig.seed,
+        **defaults,
+    )
 
 
 def _written(value: Any) -> Any:

@@ -66,6 +66,7 @@ def fit_outsider(
     calibration: Calibration,
     population: Population,
     seed: int,
+    is_raw: bool = False,
 ) -> FittedOutsider:
     """Fit a classifier without each fold, calibrate it, and fit it to everything.
 
@@ -77,9 +78,11 @@ def fit_outsider(
         calibration: What to fit out of fold.
         population: Class frequencies to evaluate for.
         seed: Seed of folds and classifier.
+        is_raw: Whether the classifier gets the columns of the table as a frame, before they are
+            encoded.
     """
     classes = len(data.classes)
-    x, x_test = (part.flatten(1).double().numpy() for part in (data.x, data.x_test))
+    x, x_test = _inputs(data, is_raw=is_raw)
     y = data.y.numpy()
     prior = tuple(class_frequencies(data.y, classes=classes).tolist())
     judged = judged_prior(population, classes=classes)
@@ -92,7 +95,7 @@ def fit_outsider(
     if fold_of is not None:
         logits = torch.zeros(len(y), classes)
         for fold in range(int(fold_of.max()) + 1):
-            is_held = (fold_of == fold).numpy()
+            is_held = (fold_of == fold).numpy()  # selects rows of arrays and of frames
             part = _fitted(unfitted(name, estimator, seed=seed), x[~is_held], y[~is_held])
             logits[is_held] = log_probabilities(part, x[is_held], classes=classes).float()
         scores = scored_folds(
@@ -118,7 +121,18 @@ def fit_outsider(
     )
 
 
-def _fitted(estimator: Any, x: Shaped[ndarray, "..."], y: Shaped[ndarray, " _"]) -> Any:
+def _inputs(data: Prepared, *, is_raw: bool) -> tuple[Any, Any]:
+    """Training and test examples for a classifier: rows of numbers, or frames if it wants them."""
+    if not is_raw:
+        return data.x.flatten(1).double().numpy(), data.x_test.flatten(1).double().numpy()
+    if data.raw is None:
+        raise ValueError(
+            "raw columns are those of a table, but the data are arrays or images; leave raw out"
+        )
+    return data.raw, data.raw_test
+
+
+def _fitted(estimator: Any, x: Any, y: Shaped[ndarray, " _"]) -> Any:
     """The classifier, fitted; warnings of other libraries are for their own users."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

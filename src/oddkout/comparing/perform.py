@@ -151,6 +151,7 @@ def _outsider_run(config: RunConfig, data: Prepared) -> Run:
             calibration=config.calibrate,
             population=config.population,
             seed=config.seed,
+            is_raw=config.is_raw,
         )
     return _measured_run(
         config,

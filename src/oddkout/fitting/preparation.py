@@ -67,7 +67,10 @@ class Standardisation:
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """The tensors of a data set, both parts standardised by the training part."""
+    """The tensors of a data set, both parts standardised by the training part.
+
+    ``raw`` and ``raw_test`` are the columns of a table before they are encoded.
+    """
 
     x: Tensor
     y: Tensor
@@ -78,6 +81,8 @@ class Prepared:
     notes: tuple[str, ...] = ()
     groups: Tensor | None = None
     test_units: Int64[ndarray, " test"] | None = None
+    raw: Any = None
+    raw_test: Any = None
 
 
 def prepared(data: Data, *, allows_missing: bool = False) -> Prepared:
@@ -107,6 +112,8 @@ def prepared(data: Data, *, allows_missing: bool = False) -> Prepared:
         notes=data.notes,
         groups=None if data.train_groups is None else torch.from_numpy(data.train_groups),
         test_units=data.test_rows if data.test_groups is None else data.test_groups,
+        raw=data.raw_train,
+        raw_test=data.raw_test,
     )
 
 

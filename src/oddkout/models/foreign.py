@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Shaped
-from numpy import ndarray
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from oddkout.checks import few
@@ -47,16 +46,14 @@ class ForeignModel(nn.Module):
         return log_probabilities(self.estimator, rows, classes=self.classes).float().to(x.device)
 
 
-def log_probabilities(
-    estimator: Any, x: Shaped[ndarray, "examples ..."], *, classes: int
-) -> Float[Tensor, "examples classes"]:
+def log_probabilities(estimator: Any, x: Any, *, classes: int) -> Float[Tensor, "examples classes"]:
     """Logarithm of the predicted probabilities, or raise if they are none.
 
     A class that the classifier has not seen, and every probability below 1e-6, counts as 1e-6.
 
     Args:
         estimator: A fitted classifier; its classes are positions.
-        x: Examples.
+        x: Examples: an array, or a frame for a classifier that takes frames.
         classes: Number of all classes.
     """
     with warnings.catch_warnings():
