@@ -2,12 +2,13 @@
 
 import pytest
 from grids import here
+from rivals import signal_table
 from synthetic import fake_executor
 
 import oddkout as oko
 from oddkout.comparing.compare import compare, setting
 from oddkout.comparing.store import RunStore
-from oddkout.fitting.methods import DEFAULT_METHODS, METHODS
+from oddkout.fitting.methods import DEFAULT_METHODS, METHODS, TABLE_METHODS
 
 pytestmark = pytest.mark.usefixtures("ours_alone")
 
@@ -32,6 +33,12 @@ def test_every_method_takes_part_with_every_rate_and_seed(tmp_path, methods, exp
     assert len(comparison.tuning) == 2 * len(expected)
     assert comparison.seeds == 2
     assert (tmp_path / "comparison.json").is_file()
+
+
+def test_the_stack_for_tables_takes_part_in_every_comparison_of_a_table(tmp_path):
+    comparison = compare(signal_table(), out=tmp_path, seeds=1, executor=fake_executor())
+    assert set(comparison.methods) == set(TABLE_METHODS)
+    assert "tables" in comparison.methods
 
 
 def test_a_method_that_is_named_twice_takes_part_once(tmp_path):

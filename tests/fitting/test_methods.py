@@ -6,6 +6,7 @@ from oddkout.fitting.methods import (
     DEFAULT_METHODS,
     METHODS,
     PAPER_METHODS,
+    TABLE_METHODS,
     chosen_method,
     method_names,
 )
@@ -19,8 +20,9 @@ def test_the_paper_and_its_controls_are_all_there():
 
 def test_every_method_says_what_it_is_and_the_default_list_is_short():
     assert all(method.summary.endswith(".") for method in METHODS.values())
-    assert len(DEFAULT_METHODS) <= 8
-    assert set(DEFAULT_METHODS) < METHODS.keys()
+    for names in (DEFAULT_METHODS, TABLE_METHODS):
+        assert len(names) <= 8
+        assert set(names) < METHODS.keys()
     assert method_names(["all"]) == list(METHODS)
 
 

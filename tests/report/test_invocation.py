@@ -70,7 +70,15 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
     [(source, options)] = calls
     assert options.pop("methods") == ["vanilla", "oko"]
     assert (options.pop("seeds"), options.pop("learning_rates")) == (2, [0.1, 0.2])
-    for name in ("retry_failed", "executor", "progress", "choose", "contestants", "time_limit"):
+    for name in (
+        "retry_failed",
+        "executor",
+        "progress",
+        "choose",
+        "contestants",
+        "raw",
+        "time_limit",
+    ):
         del options[name]
 
     class FakeData:

@@ -51,7 +51,6 @@ from oddkout.comparing.compare import TIME_LIMIT, compare
 from oddkout.comparing.saved import comparison_record
 from oddkout.comparing.tables import comparison_json, comparison_text
 from oddkout.data.categories import RARE_BELOW
-from oddkout.fitting.methods import DEFAULT_METHODS
 
 _NO_REPORT = "no report, which needs jinja2 and matplotlib; run: pip install 'oddkout[plot]'"
 
@@ -59,8 +58,12 @@ _NO_REPORT = "no report, which needs jinja2 and matplotlib; run: pip install 'od
 def compare_methods(
     source: Annotated[str, typer.Argument(metavar="[DATA]", help=SOURCE_HELP)] = "digits",
     methods: Annotated[
-        str, typer.Option(help="Comma-separated methods, see oddkout methods; or all.")
-    ] = ",".join(DEFAULT_METHODS),
+        str | None,
+        typer.Option(
+            help="Comma-separated methods, see oddkout methods; or all. By default eight that suit "
+            "the data."
+        ),
+    ] = None,
     contestants: Annotated[
         str,
         typer.Option(
@@ -117,7 +120,7 @@ def compare_methods(
     with grid_progress() as progress:
         comparison = compare(
             source,
-            methods=listed(methods),
+            methods=None if methods is None else listed(methods),
             contestants=listed(contestants),
             raw=listed(raw),
             time_limit=time_limit,

@@ -3,11 +3,13 @@
 import json
 
 from oddkout.cli.source import JsonOption
-from oddkout.fitting.methods import DEFAULT_METHODS, METHODS
+from oddkout.fitting.methods import DEFAULT_METHODS, METHODS, TABLE_METHODS
 
 
 def methods(is_json: JsonOption = False) -> None:
-    """List the methods that compare and train know; a star marks the default of compare.
+    """List the methods that compare and train know.
+
+    Defaults of compare are marked: * on all data, + on tables only, - on images only.
 
     Example: oddkout methods
     """
@@ -18,12 +20,20 @@ def methods(is_json: JsonOption = False) -> None:
                 "source": method.source,
                 "balance": method.balance.kind,
                 "is_default": name in DEFAULT_METHODS,
+                "is_default_for_tables": name in TABLE_METHODS,
             }
             for name, method in METHODS.items()
         }
         print(json.dumps(rows, indent=2))
         return
     for name, method in METHODS.items():
-        mark = "*" if name in DEFAULT_METHODS else " "
         source = f" ({method.source})" if method.source else ""
-        print(f"{mark} {name:<15}{method.summary}{source}")
+        print(f"{_mark(name)} {name:<15}{method.summary}{source}")
+
+
+def _mark(name: str) -> str:
+    """Whether a method is a default of ``compare``, and for what."""
+    is_default, is_table_default = name in DEFAULT_METHODS, name in TABLE_METHODS
+    if is_default and is_table_default:
+        return "*"
+    return "+" if is_table_default else "-" if is_default else " "

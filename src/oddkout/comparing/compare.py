@@ -25,7 +25,7 @@ from oddkout.data import Data
 from oddkout.data.sources import DataSource
 from oddkout.diagnosis.doctor import doubts
 from oddkout.fitting.folds import suitable_folds
-from oddkout.fitting.methods import DEFAULT_METHODS, METHODS, method_names
+from oddkout.fitting.methods import DEFAULT_METHODS, METHODS, TABLE_METHODS, method_names
 from oddkout.fitting.pipeline import MembersOption
 from oddkout.fitting.recipe import Recipe, changed_recipe
 from oddkout.fitting.selection import LEARNING_RATES, checked_choices
@@ -45,7 +45,7 @@ _DIGITS_SUBSET = {"distribution": "heavy-tailed", "train_examples": 200}
 def compare(
     source: DataSource = "digits",
     *,
-    methods: Sequence[str] = DEFAULT_METHODS,
+    methods: Sequence[str] | None = None,
     contestants: Mapping[str, Any] | Sequence[str] = (),
     raw: Sequence[str] = (),
     time_limit: Number | None = TIME_LIMIT,
@@ -73,8 +73,8 @@ def compare(
     Args:
         source: Anything that ``load_data`` takes; by default 200 examples of the embedded digits
             with a heavy-tailed class distribution. Data in memory are copied to ``out``.
-        methods: Names of our methods, see ``oddkout methods``; ``["all"]`` for every one that
-            suits the data.
+        methods: Names of our methods, see ``oddkout methods``; by default eight that suit images or
+            tables, ``["all"]`` for every one that suits the data.
         contestants: Classifiers of others that take part: names (``"forest"``, ``"boosting"``,
             ``"svm"``, ``"mlp"``, ``"catboost"``, ``"tabpfn"``, ``"package.module:factory"``), or a
             mapping from names to objects with ``fit`` and ``predict_proba``. They get the same
@@ -101,9 +101,9 @@ def compare(
         **reading: Further arguments of ``load_data``, such as ``target`` and ``test``.
     """
     at_least("seeds", seeds, 1)
-    if not methods or not learning_rates:
+    if (methods is not None and not methods) or not learning_rates:
         raise ValueError("a comparison needs at least one method and one learning rate")
-    names, outsiders = method_names(methods), checked_contestants(contestants)
+    names, outsiders = method_names(methods or DEFAULT_METHODS), checked_contestants(contestants)
     _refuse_other_raw(raw, outsiders)
     choices = checked_choices(choose, learning_rates=learning_rates)
     if folds == 0 and (len(choices["learning_rate"]) > 1 or choose):
@@ -116,7 +116,10 @@ def compare(
     config = setting(
         source, folds=folds, members=members, recipe=recipe, prior=prior, out=out, **reading
     )
-    if list(methods) == ["all"] and np.asarray(data_for(config).x_train[:1]).ndim != 2:
+    is_table = np.asarray(data_for(config).x_train[:1]).ndim == 2
+    if methods is None and is_table:
+        names = list(TABLE_METHODS)
+    elif methods is not None and list(methods) == ["all"] and not is_table:
         names = [name for name in names if not METHODS[name].is_for_tables]
     entries = [
         replace(

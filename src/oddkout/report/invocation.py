@@ -51,6 +51,8 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
     ]
     if outsiders:
         options["contestants"] = outsiders
+    if raw := [name for name in outsiders if comparison.by_method[name][0].config.is_raw]:
+        options["raw"] = raw
     if chosen := [name for name in comparison.choices if name != "learning_rate"]:
         options["choose"] = chosen
     if isinstance(config.population, tuple):
