@@ -18,6 +18,7 @@ import torch
 from torch.utils.data import TensorDataset
 
 import oddkout as oko
+from oddkout.fitting import views
 from oddkout.fitting.recipe import Recipe
 
 ROOT = Path(__file__).parents[1]
@@ -76,6 +77,7 @@ def desk(tmp_path, monkeypatch):
 def short_trainings(monkeypatch):
     """Few updates wherever a page leaves their number open."""
     monkeypatch.setattr(Recipe, "updates", 25)
+    monkeypatch.setattr(views, "_UPDATES", 40)  # of the stack for tables
 
 
 @pytest.mark.usefixtures("desk", "short_trainings")
