@@ -7,8 +7,11 @@ import numpy as np
 
 import oddkout as oko
 from oddkout.comparing.config import RunConfig
+from oddkout.comparing.example_values import TRIED, example_values
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
+from oddkout.decisions.held_out import HeldOut
+from oddkout.decisions.trial import trial
 
 METHODS = ["vanilla", "bb+ts", "bb+ts-fit", "oko"]
 SETTING = RunConfig(
@@ -29,7 +32,7 @@ def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
     logits = (raw / divisor).astype(np.float32)
     tempered = logits if own == "fit" else (raw / temperature).astype(np.float32)
     measured = [_measured(one, labels) for one in (logits, tempered)]
-    return Run(
+    run = Run(
         config=config,
         classes=tuple(classes),
         train_counts=[3 + 20 * number for number in range(len(classes))],
@@ -48,6 +51,29 @@ def synthetic_run(config, *, classes=CLASSES, examples=80, skill=2.0):
         calibrated_logits=tempered,
         labels=labels,
     )
+    if config.folds:
+        _decide(run, rng, skill)
+    return run
+
+
+def _decide(run, rng, skill):
+    """Add made-up out-of-fold predictions, and the decisions that follow from them."""
+    classes = len(run.classes)
+    labels = np.repeat(np.arange(classes), run.train_counts)
+    logits = rng.normal(size=(len(labels), classes)) + skill * np.eye(classes)[labels]
+    held_out = HeldOut(
+        logits=logits, labels=labels, folds=np.arange(len(labels)) % 2, groups=None, source="others"
+    )
+    equal = (1 / classes,) * classes
+    found = trial(
+        held_out, logits=run.calibrated_logits, members=None, stated=equal, train=equal,
+        classes=run.classes,
+    )  # fmt: skip
+    run.fold_calibrated, run.fold_labels = logits.astype(np.float32), labels
+    run.sets, run.answered, run.promises = found.sets, found.answered, found.promises
+    run.tempered |= {
+        name: {"value": example_values(run, name, is_tempered=True).mean()} for name in TRIED
+    }
 
 
 def _measured(logits, labels):
@@ -82,20 +108,25 @@ def fake_executor(*, is_failing=lambda config: False, **options):
     return perform
 
 
-def fill(folder, *, methods, seeds=3, setting=SETTING, rates=RATES, **options):
+def fill(
+    folder, *, methods, seeds=3, setting=SETTING, rates=RATES, costs=None, criterion=None, **options
+):
     """Fill a folder by ``compare`` with synthetic runs; return the store and the comparison."""
     # Synthetic runs need no data that exist.
     with (
         mock.patch("oddkout.comparing.compare.setting", return_value=setting),
         mock.patch("oddkout.comparing.compare.doubts", return_value=[]),
-        mock.patch("oddkout.comparing.compare.data_for"),
+        mock.patch("oddkout.comparing.compare.data_for") as data_for,
         mock.patch("oddkout.comparing.contestants.ALWAYS", ()),
     ):
+        data_for.return_value.classes = options.get("classes", CLASSES)
         comparison = oko.compare(
             methods=methods,
             seeds=seeds,
             learning_rates=rates,
             folds=setting.folds,
+            costs=costs,
+            criterion=criterion,
             out=folder,
             executor=fake_executor(**options),
         )

@@ -59,6 +59,20 @@ def test_answers_are_those_of_python_and_formulas_are_defused(desk, capsys):
     )
 
 
+def test_predictions_are_defused_too_and_evaluated_by_their_own_names(desk, tmp_path, capsys):
+    model, labelled = desk / "model", tmp_path / "labelled.csv"
+    frame(40, 1).to_csv(labelled, index=False)
+    assert main(["predict", str(model), str(labelled), "--keep", "id,kind"]) == 0
+    text = capsys.readouterr().out
+    found = rows(text)
+    assert list(found[0]) == ["id", "kind", "predicted", "'=cmd()", "well"]
+    assert {row["kind"] for row in found} == {"'=cmd()", "well"}
+    (tmp_path / "p.csv").write_text(text)
+    assert main(["evaluate", str(tmp_path / "p.csv"), "--target", "kind", "--json"]) == 0
+    accuracy = json.loads(capsys.readouterr().out)["metrics"]["accuracy"]["value"]
+    assert accuracy == np.mean([row["kind"] == row["predicted"] for row in found])
+
+
 def test_sets_are_joined_and_rows_numbered_from_1(desk, capsys):
     assert decide(desk, "--coverage", "0.95") == 0
     printed = capsys.readouterr()
@@ -107,7 +121,11 @@ def test_images_are_decided_on_too(tmp_path, capsys):
     [
         ([], "one of coverage, risk and costs must be given, got none"),
         (["--coverage", "90"], "coverage must lie between 0 and 1, both excluded, got 90.0"),
-        (["--risk", "0.1", "--keep", "name"], "--keep must name columns of the table, but [name]"),
+        (
+            ["--risk", "0.1", "--keep", "ids"],
+            "hold the column 'ids', but it does not; did you mean",
+        ),
+        (["--risk", "0.1", "--keep", "answer"], "like another column of the output, got [answer]"),
         (["--costs", "gone.csv"], "there is no file of costs gone.csv"),
         (["--risk", "0.1", "--prior", "1,2,3"], "prior must be"),
     ],

@@ -152,7 +152,7 @@ def test_json_holds_what_is_kept(clinic, capsys):
     ("keep", "text"),
     [
         ("idd", "must hold the column 'idd', but it does not; did you mean 'id'?"),
-        ("sick", "must not be called 'predicted' or like a class, got [sick]"),
+        ("sick", "must not be called like another column of the output, got [sick]"),
     ],
 )
 def test_columns_that_cannot_be_kept_are_refused(clinic, capsys, keep, text):

@@ -97,15 +97,22 @@ def test_models_and_exports_hold_none(tmp_path, capsys, extra):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_comparisons_hold_none_but_the_path_of_the_data(tmp_path):
+@pytest.mark.parametrize("kinds", [{}, {"text": ["note"], "numeric": ["case_id"]}])
+def test_comparisons_hold_none_but_the_path_of_the_data(tmp_path, kinds):
+    """The report shows rows of the test part, even of columns that look like identifiers."""
     table = secret_table(tmp_path / "xqfolder" / "visits.csv")
     out = tmp_path / "runs"
     comparison = oko.compare(
         table, target="y", group="patient", methods=["vanilla"], seeds=1, learning_rates=[0.1],
-        folds=2, recipe={"updates": 20}, executor=here, out=out,
+        folds=2, recipe={"updates": 20}, executor=here, out=out, **kinds,
     )  # fmt: skip
-    comparison.report(out)
+    page = comparison.report(out)["html"].read_text()
+    assert "The most confident mistakes of" in page
     assert set(leaks(out)) == {"folder"}, "compare needs the path to resume"
+    plain = comparison.report(tmp_path / "plain", mistakes=False)["html"].read_text()
+    assert "mistakes" not in plain.partition("</style>")[2]
+    if kinds:  # the card of a model holds the mean of a column that a user calls numeric
+        return
     best = ["train", str(table), "--method", "best", "--from", str(out), "--out"]
     assert main([*best, str(tmp_path / "best")]) == 0
     assert leaks(tmp_path / "best") == {}

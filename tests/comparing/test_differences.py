@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from grids import SMALL
 
-from oddkout.comparing.differences import example_values, mean_of_runs
+from oddkout.comparing.differences import mean_of_runs
+from oddkout.comparing.example_values import example_values
 from oddkout.comparing.run import Run
 
 

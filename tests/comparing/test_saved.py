@@ -10,7 +10,7 @@ from oddkout.cli import main
 from oddkout.comparing.saved import FILE, load_comparison
 from oddkout.comparing.store import RunStore
 from oddkout.comparing.tables import comparison_json
-from oddkout.comparing.winner import winning_config
+from oddkout.comparing.winner import compared_winner
 from oddkout.fitting.methods import METHODS
 
 
@@ -78,7 +78,7 @@ def test_leftovers_of_an_interrupted_comparison_are_not_shown(tmp_path, capsys):
     for other in METHODS.keys() - set(three):
         assert f'data-method="{other}"' not in page
     assert comparison.winner in three
-    assert winning_config(tmp_path, source="digits").method == comparison.winner
+    assert compared_winner(tmp_path, source="digits")[1].method == comparison.winner
 
 
 def test_the_last_comparison_of_a_folder_counts(tmp_path):

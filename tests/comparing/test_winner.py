@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from synthetic import SETTING, fill
 
 import oddkout as oko
-from oddkout.comparing.winner import fit_winner, winning_config
+from oddkout.comparing.winner import compared_winner, fit_winner
 
 
 def test_the_winner_needs_folds_and_its_own_data(tmp_path):
@@ -18,13 +18,13 @@ def test_the_winner_needs_folds_and_its_own_data(tmp_path):
     with pytest.raises(
         ValueError, match=r"a comparison on digits, but .*other.csv holds different data"
     ):
-        winning_config(tmp_path / "runs", source=tmp_path / "other.csv")
+        compared_winner(tmp_path / "runs", source=tmp_path / "other.csv")
     for run in comparison.runs:
         store.forget(run)
         run.fold_metrics = {}
         store.write(run)
     with pytest.raises(ValueError, match="has no winner: it has no folds"):
-        winning_config(tmp_path / "runs", source="digits")
+        compared_winner(tmp_path / "runs", source="digits")
 
 
 def test_another_target_than_the_one_that_was_compared_is_refused(tmp_path):
@@ -46,7 +46,7 @@ def compared(folder, **options):
 
 def test_a_winner_of_another_library_is_trained_saved_and_read_without_pickle(tmp_path):
     """With a seed of the comparison, it is exactly the classifier that was compared."""
-    comparison = compared(tmp_path)
+    comparison = compared(tmp_path, costs=[[0, 2, 9, 1], [2, 0, 9, 1], [2, 2, 0, 1]])
     assert comparison.winner == "logistic"
     classifier = fit_winner(tmp_path / "runs", tmp_path / "own.npz", seed=1)
     run = comparison.by_method["logistic"][1]
@@ -58,6 +58,17 @@ def test_a_winner_of_another_library_is_trained_saved_and_read_without_pickle(tm
         atol=1e-5,
     )
     assert classifier.evaluation["nll"].value == pytest.approx(run.value("nll", is_tempered=True))
+    won = classifier.details["won"]
+    assert won["by"] == "lowest out-of-fold cost, mean of 2 seeds"
+    paid = [one.fold_metrics["cost"] for one in comparison.by_method["logistic"]]
+    assert won["value"] == pytest.approx(np.mean(paid))
+    decisions = classifier.details["decisions"]
+    cost, low, high = decisions["costs"]["test"]["cheapest answers"]
+    assert low <= cost <= high
+    assert cost == pytest.approx(run.value("cost", is_tempered=True))
+    covered = run.value("set_coverage", is_tempered=True)
+    assert decisions["sets"]["test"]["coverage"] == pytest.approx(covered)
+    assert decisions["sets"]["guarantee"] == run.promises["sets"]["guarantee"]
     again = oko.Classifier.load(classifier.save(tmp_path / "model"))
     np.testing.assert_array_equal(
         again.predict_proba(data.x_test), classifier.predict_proba(data.x_test)

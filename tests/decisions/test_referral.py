@@ -143,6 +143,8 @@ def test_wrong_input_is_refused_in_one_sentence():
         Referral(risk=0.1, confidence=95)
     with pytest.raises(ValueError, match="not fitted"):
         Referral(risk=0.1).predict([[0.0, 1.0]])
+    with pytest.raises(ValueError, match="folds are for prediction sets"):
+        Referral(risk=0.1).fit([[0.0, 1.0]] * 30, [1] * 30, folds=[0] * 30)
     fitted = Referral(risk=0.1).fit([[0.0, 1.0]] * 30, [1] * 30)
     with pytest.raises(ValueError, match="each of the 2 classes that were fitted, got 3"):
         fitted.predict([[0.0, 1.0, 2.0]])

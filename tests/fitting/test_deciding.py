@@ -38,7 +38,7 @@ def test_sets_hold_the_true_class_of_new_cases(classifier, new):
 
 def test_sets_are_those_of_the_members_and_their_out_of_fold_scores(classifier, new):
     held_out = classifier.held_out
-    logits = classifier._network_logits(classifier.encoder.encode(new[0]))
+    logits = classifier.network_logits(classifier.encoder.encode(new[0]))
     sets = decisions.PredictionSets(0.8).fit(
         held_out.logits, held_out.labels, folds=held_out.folds, classes=classifier.classes
     )

@@ -49,7 +49,7 @@ def test_an_ensemble_of_fold_members_scores_its_held_out_rows_as_its_members_do(
     x, y = table()
     classifier = fit((x, y), folds=3, calibrate="none", **QUICK)
     held_out = classifier.held_out
-    each = classifier.mixture.by_member(classifier._network_logits(x)).softmax(dim=2).numpy()
+    each = classifier.mixture.by_member(classifier.network_logits(x)).softmax(dim=2).numpy()
     own = torch.tensor(held_out.logits).softmax(dim=1).numpy()
     best = np.abs(each[:, None, :, :] - own[None, :, None, :]).max(axis=3)
     rows, members = np.arange(len(own)), held_out.folds

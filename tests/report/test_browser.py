@@ -3,15 +3,19 @@
 import json
 import shutil
 from pathlib import Path
+from unittest import mock
 
+import numpy as np
 import pytest
 from synthetic import fill
 
 import oddkout as oko
+from oddkout.data import Data
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 
 METHODS = ["vanilla", "bb+ts", "oko"]
+COSTS = 5 * (1 - np.eye(4))
 NAMES = ("<script>alert(1)</script>", "bee", "cat", "dog")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -28,9 +32,15 @@ def report(tmp_path_factory):
         seeds=2,
         rates=(0.1,),
         classes=NAMES,
+        costs=COSTS,
         is_failing=lambda config: config.method == "focal",
     )
-    return oko.write_report(folder)["html"]
+    images = np.random.default_rng(0).integers(0, 255, (80, 8, 8)).astype(np.uint8)
+    labels = np.arange(80) % 4
+    data = Data(name="made up", x_train=images, y_train=labels, x_test=images[::-1], y_test=labels,
+                classes=NAMES)  # fmt: skip
+    with mock.patch("oddkout.report.write.first_data", return_value=data):
+        return oko.write_report(folder)["html"]
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +73,8 @@ def page(browser, report):
     return browser
 
 
-def look(browser, *, width, scheme="light"):
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+def look(browser, *, width, scheme="light", height=900):
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
@@ -74,16 +84,22 @@ def all_of(page, selector):
     return page.find_elements("css selector", selector)
 
 
+def unfold(page):
+    for part in all_of(page, "details"):
+        page.execute_script("arguments[0].open = true", part)
+
+
 def visible(page, selector):
     return [element for element in all_of(page, selector) if element.is_displayed()]
 
 
 def order(page):
-    return [row.get_attribute("data-method") for row in visible(page, "table.results tbody tr")]
+    rows = visible(page, "table.results[data-kind] tbody tr")
+    return [row.get_attribute("data-method") for row in rows]
 
 
 def column(page, position):
-    cells = visible(page, f"table.results tbody td:nth-child({position})[data-value]")
+    cells = visible(page, f"table.results[data-kind] tbody td:nth-child({position})[data-value]")
     return [float(cell.get_attribute("data-value")) for cell in cells]
 
 
@@ -136,7 +152,65 @@ def test_tables_sort_by_click_and_by_key(page):
     assert heads[1].get_attribute("aria-sort") is None
 
 
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (400, 800)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_recommended_command_is_on_the_first_screen(page, width, height, scheme):
+    look(page, width=width, height=height, scheme=scheme)
+    page.refresh()
+    [command] = visible(page, "#command")
+    assert command.text.startswith("oddkout train digits --method best --from ")
+    box = page.execute_script("return arguments[0].getBoundingClientRect().toJSON()", command)
+    assert 0 < box["top"] < box["bottom"] < height
+    assert 0 <= box["left"] < box["right"] <= width
+    [title] = visible(page, ".action h2")
+    assert title.text.removeprefix("Train ") in METHODS
+    assert title.location["y"] < box["top"]
+
+
+def test_the_command_is_copied_by_a_button(page):
+    page.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
+    button = page.find_element("id", "copy")
+    button.click()
+    assert page.execute_async_script(
+        "const done = arguments[0];"
+        "setTimeout(() => done(document.getElementById('copy').textContent), 100)"
+    ) in ("Copied", "Selected")
+
+
+def test_the_winner_comes_first_and_the_others_are_folded(page):
+    winner = page.find_element("css selector", ".action h2").text.removeprefix("Train ")
+    shown = {f.get_attribute("data-method") for f in visible(page, "figure[data-method]")}
+    assert shown == {winner}
+    assert len(visible(page, f"figure[data-method='{winner}']")) == 4
+    page.find_element("css selector", "details.others summary").click()
+    for method in METHODS:
+        assert len(visible(page, f"figure[data-method='{method}']")) == 4
+
+
+def test_a_dozen_mistakes_are_shown_as_pictures(page):
+    pictures = visible(page, ".mistakes img")
+    assert 0 < len(pictures) <= 12
+    for picture in pictures:
+        assert picture.get_attribute("src").startswith("data:image/png;base64,")
+        assert page.execute_script("return arguments[0].naturalWidth", picture) == 8
+        assert ", taken for " in picture.get_attribute("alt")
+
+
+def test_tables_are_no_wider_than_their_column_on_a_desktop(page):
+    look(page, width=1400)
+    for table in visible(page, "table.results"):
+        right, limit = page.execute_script(
+            "const main = document.querySelector('main');"
+            "const padding = parseFloat(getComputedStyle(main).paddingRight);"
+            "return [arguments[0], main].map(e => e.getBoundingClientRect().right - "
+            "(e === main ? padding : 0))",
+            table,
+        )
+        assert right <= limit + 1
+
+
 def test_methods_can_be_switched_off_and_on(page):
+    unfold(page)
     box = page.find_element("css selector", "input[data-toggles='bb+ts']")
     figures = len(visible(page, "figure[data-method='bb+ts']"))
     lines = len(visible(page, "svg [data-series='1']"))
@@ -155,9 +229,9 @@ def test_methods_can_be_switched_off_and_on(page):
 def test_probabilities_can_be_switched(page):
     assert column(page, 3)
     before = column(page, 3)
-    assert len(visible(page, "table.results")) == 1
+    assert len(visible(page, "table.results[data-kind]")) == 1
     page.find_element("css selector", "input[value=as_trained]").click()
-    assert len(visible(page, "table.results")) == 1
+    assert len(visible(page, "table.results[data-kind]")) == 1
     assert column(page, 3) != before
     assert not visible(page, "[data-kind=tempered]:not(html)")
 
@@ -176,11 +250,10 @@ def test_every_figure_has_words_with_numbers(page):
     assert len({tuple(figure) for figure in figures}) == len(figures)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, 1400])
 def test_nothing_is_wider_than_the_screen(page, width):
     look(page, width=width)
-    for part in all_of(page, "details"):
-        page.execute_script("arguments[0].open = true", part)
+    unfold(page)
     assert page.execute_script("return document.documentElement.scrollWidth") <= width
 
 

@@ -27,7 +27,8 @@ def test_every_reference_of_a_figure_is_to_an_id_of_its_own(page):
 def test_nothing_on_the_page_comes_from_elsewhere(page):
     without_names = page.replace("http://www.w3.org/", "")
     assert "http" not in without_names.replace('http-equiv="Content', "")
-    assert not re.search(r"<(img|iframe|object|embed|link(?! rel=\"icon\" href=\"data:,\"))", page)
+    assert not re.search(r"<(iframe|object|embed|link(?! rel=\"icon\" href=\"data:,\"))", page)
+    assert page.count("<img") == page.count('<img src="data:image/png;base64,')
     assert page.count("<script") == 1
 
 

@@ -9,9 +9,11 @@ from synthetic import SETTING, fill
 
 from oddkout.cli import main
 from oddkout.comparing.compare import setting as compared_setting
+from oddkout.comparing.saved import load_comparison
 from oddkout.comparing.tables import comparison_json
+from oddkout.decisions.cost_table import cost_table
 from oddkout.fitting.recipe import suited_to
-from oddkout.report.invocation import reproducing_command
+from oddkout.report.invocation import reproducing_command, training_command
 
 pytestmark = pytest.mark.usefixtures("ours_alone")
 
@@ -70,15 +72,8 @@ def test_the_command_has_every_option_that_is_not_the_default(tmp_path, monkeypa
     [(source, options)] = calls
     assert options.pop("methods") == ["vanilla", "oko"]
     assert (options.pop("seeds"), options.pop("learning_rates")) == (2, [0.1, 0.2])
-    for name in (
-        "retry_failed",
-        "executor",
-        "progress",
-        "choose",
-        "contestants",
-        "raw",
-        "time_limit",
-    ):
+    for name in ("retry_failed", "executor", "progress", "choose", "contestants", "raw",
+                 "time_limit", "costs", "criterion"):  # fmt: skip
         del options[name]
 
     class FakeData:
@@ -124,3 +119,37 @@ def test_a_recipe_that_no_option_has_is_reproduced_in_python(tmp_path):
     exec(program, names)
     assert comparison_json(names["again"]) == comparison_json(comparison)
     assert len(list(tmp_path.glob("*/run.json"))) == before
+
+
+COSTS = [[0, 5, 5, 5, 1], [5, 0, 5, 5, 1], [5, 5, 0, 5, 1], [9, 9, 9, 0, 1]]
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize("criterion", ["nll", "cost"])
+def test_the_command_repeats_costs_and_criterion(tmp_path, criterion, capsys):
+    options = {"methods": ["vanilla", "oko"], "seeds": 2, "costs": COSTS, "criterion": criterion}
+    store, comparison = fill(tmp_path / "runs", **options)
+    command = reproducing_command(comparison, out=store.folder)
+    assert f"--costs {store.folder}/costs.csv" in command
+    assert ("--criterion" in command) == (criterion == "nll"), "with costs, cost is the default"
+    table = load_comparison(store.folder)
+    assert table.criterion == criterion
+    again = cost_table(store.folder / "costs.csv", classes=comparison.runs[0].classes)
+    assert again.matrix.tolist() == COSTS
+    assert again.answers == comparison.costs.answers == table.costs.answers
+
+
+def test_the_winner_is_trained_by_one_command_and_your_own_classifier_is_not(tmp_path):
+    store, comparison = fill(tmp_path / "my runs", methods=["vanilla", "oko"], seeds=1)
+    command = training_command(comparison, runs=store.folder)
+    assert arguments_of(command) == [
+        *("train", "digits", "--method", "best", "--from", str(store.folder), "--out", "model")
+    ]
+    mine = replace(comparison.runs[0].config, method="mine", contestant="Mine()")
+    own = replace(comparison.runs[0], config=mine, fold_metrics={"nll": 0.01, "accuracy": 1.0})
+    with_mine = replace(comparison, runs=[own, *comparison.runs])
+    assert with_mine.winner == "mine"
+    ours = f"oddkout train digits --method {comparison.winner} --out model"
+    assert training_command(with_mine, runs="runs") == ours
+    guess = replace(own, config=replace(mine, method="guess", contestant=""))
+    assert training_command(replace(comparison, runs=[guess, *comparison.runs]), runs="r") is None

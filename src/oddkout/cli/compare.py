@@ -3,7 +3,7 @@
 import json
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -99,6 +99,20 @@ def compare_methods(
     processes: ProcessesOption = None,
     retry_failed: RetryFailedOption = False,
     prior: PriorOption = None,
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            help="What answers cost: a CSV file with a row per true class, its name first, and a "
+            "column per answer."
+        ),
+    ] = None,
+    criterion: Annotated[
+        Literal["nll", "accuracy", "cost"] | None,
+        typer.Option(
+            help="What the winner is chosen by, out of fold; by default cost if --costs are given, "
+            "else nll."
+        ),
+    ] = None,
     target: TargetOption = None,
     test: TestOption = None,
     test_size: TestSizeOption = TEST_SIZE,
@@ -137,6 +151,8 @@ def compare_methods(
                 mixed_precision=bfloat16,
             ),
             prior=prior_value(prior),
+            costs=costs,
+            criterion=criterion,
             out=out,
             retry_failed=retry_failed,
             executor=executor_named(executor, address=address, processes=processes, folder=out),

@@ -9,12 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from oddkout.checks import few
-from oddkout.cli.cells import safe_cell
+from oddkout.cli.kept import KeepOption, kept_columns
 from oddkout.cli.prior import PriorOption, prior_value
 from oddkout.cli.source import JsonOption
+from oddkout.data.cells import safe_cell
 from oddkout.data.examples import read_examples
-from oddkout.data.sources import is_frame
 from oddkout.decisions.decided import Decisions
 from oddkout.fitting.classifier import Classifier
 
@@ -55,9 +54,7 @@ def decide(
         ),
     ] = None,
     prior: PriorOption = None,
-    keep: Annotated[
-        str, typer.Option(help="Tables: columns to copy to the output, separated by commas.")
-    ] = "",
+    keep: KeepOption = "",
     out: Annotated[Path | None, typer.Option(help="File for the decisions.")] = None,
     is_json: JsonOption = False,
 ) -> None:
@@ -70,8 +67,8 @@ def decide(
     """
     classifier = Classifier.load(model)
     examples = read_examples(source, like=classifier.shape)
-    names = [name.strip() for name in keep.split(",") if name.strip()]
-    kept = _kept(examples, names)
+    kept = kept_columns(source, examples, keep, taken=("set", "answer", "reason"))
+    before: dict[str, list[Any]] = dict(kept) or {"row": list(range(1, len(examples) + 1))}
     found = classifier.decide(
         examples,
         coverage=coverage,
@@ -80,7 +77,7 @@ def decide(
         prior=prior_value(prior),
         by_class=by_class,
     )
-    text = _as_json(found, names, kept) if is_json else _as_csv(found, names, kept)
+    text = _as_json(found, before) if is_json else _as_csv(found, before)
     if out is None:
         print(text, end="")
     else:
@@ -91,49 +88,23 @@ def decide(
         print(found, file=sys.stderr if out is None else sys.stdout)
 
 
-def _kept(examples: Any, names: list[str]) -> list[list[Any]]:
-    """The cells of the columns to keep, or the number of each row, from 1, if there are none."""
-    if not names:
-        return [[number + 1] for number in range(len(examples))]
-    if not is_frame(examples):
-        raise ValueError("--keep needs a table with named columns; leave it out for other data")
-    columns = {str(column): examples[column] for column in examples.columns}
-    if missing := [name for name in names if name not in columns]:
-        raise ValueError(
-            f"--keep must name columns of the table, but {few(missing)} are not; the columns are "
-            f"{few(list(columns))}"
-        )
-    return [
-        [cell.item() if hasattr(cell, "item") else cell for cell in row]
-        for row in zip(*(columns[name] for name in names), strict=True)
-    ]
-
-
-def _as_csv(found: Decisions, names: list[str], kept: list[list[Any]]) -> str:
-    """One row per case, as text."""
+def _as_csv(found: Decisions, before: dict[str, list[Any]]) -> str:
+    """One row per case, as text; the columns before the decision first."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    answer_name = "set" if found.kind == "coverage" else "answer"
-    header = [*(names or ["row"]), answer_name, "reason"]
-    writer.writerow([safe_cell(name) for name in header])
-    for own, answer, reason in zip(kept, found.answers, found.reasons, strict=True):
+    name = "set" if found.kind == "coverage" else "answer"
+    writer.writerow([safe_cell(column) for column in (*before, name, "reason")])
+    for *own, answer, reason in zip(*before.values(), found.answers, found.reasons, strict=True):
         shown = _BETWEEN.join(answer) if isinstance(answer, tuple) else answer
         writer.writerow([safe_cell(cell) for cell in (*own, shown, reason)])
     return file.getvalue()
 
 
-def _as_json(found: Decisions, names: list[str], kept: list[list[Any]]) -> str:
+def _as_json(found: Decisions, before: dict[str, list[Any]]) -> str:
     """All cases and the summary, as one line of JSON."""
     record = found.to_dict()
     cases = [
-        dict(zip(names or ["row"], map(_plain, own), strict=True)) | case
-        for own, case in zip(kept, record["cases"], strict=True)
+        dict(zip(before, own, strict=True)) | case
+        for *own, case in zip(*before.values(), record["cases"], strict=True)
     ]
     return json.dumps(record | {"cases": cases}, allow_nan=False) + "\n"
-
-
-def _plain(cell: Any) -> Any:
-    """A cell as JSON can hold it: missing cells are null, dates are text."""
-    if isinstance(cell, float) and cell != cell:
-        return None
-    return cell if isinstance(cell, str | int | float | bool | None) else str(cell)

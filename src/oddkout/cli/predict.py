@@ -8,12 +8,11 @@ from typing import Annotated
 
 import typer
 
-from oddkout.checks import few
+from oddkout.cli.kept import kept_columns
 from oddkout.cli.prior import PriorOption, prior_value
-from oddkout.cli.recipe import listed
 from oddkout.cli.source import JsonOption
-from oddkout.data.examples import read_columns, read_examples
-from oddkout.data.sources import is_frame
+from oddkout.data.cells import safe_cell
+from oddkout.data.examples import read_examples
 from oddkout.evaluation.files import PREDICTED
 from oddkout.fitting.classifier import Classifier
 
@@ -47,7 +46,12 @@ def predict(
     """
     classifier = Classifier.load(model)
     x = read_examples(source, like=classifier.shape)
-    kept = _kept(classifier, source, listed(keep), is_table=is_frame(x))
+    if keep and PREDICTED in classifier.classes:
+        raise ValueError(
+            f"the column of predicted classes is called {PREDICTED!r}, like a class of this "
+            "classifier; leave --keep out, or train with another name of the class"
+        )
+    kept = kept_columns(source, x, keep, taken={PREDICTED, *classifier.classes})
     requested = classifier.requested_prior(prior_value(prior))
     probs = classifier.predict_proba(x, prior=requested)
     predicted = [classifier.classes[column] for column in probs.argmax(axis=1)]
@@ -66,33 +70,10 @@ def predict(
           file=sys.stderr)  # fmt: skip
     before = {**kept, PREDICTED: predicted} if kept else {}
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([*before, *classifier.classes])
+    writer.writerow([safe_cell(name) for name in (*before, *classifier.classes)])
     for number, row in enumerate(probs):
-        cells = [values[number] for values in before.values()]
+        cells = [safe_cell(values[number]) for values in before.values()]
         writer.writerow([*cells, *(f"{value:.9g}" for value in row)])
-
-
-def _kept(
-    classifier: Classifier, source: str, names: list[str], *, is_table: bool
-) -> dict[str, list[str]]:
-    """The columns to copy, or raise if there is no such column or its name is taken."""
-    if not names:
-        return {}
-    if not is_table:
-        raise ValueError(
-            f"--keep names columns of a table, but {source} holds arrays or images; leave it out"
-        )
-    if PREDICTED in classifier.classes:
-        raise ValueError(
-            f"the column of predicted classes is called {PREDICTED!r}, like a class of this "
-            "classifier; leave --keep out, or train with another name of the class"
-        )
-    if taken := sorted({*names} & {PREDICTED, *classifier.classes}):
-        raise ValueError(
-            f"a column to keep must not be called {PREDICTED!r} or like a class, got {few(taken)}; "
-            "rename it in the table"
-        )
-    return read_columns(source, names)
 
 
 def _listed(classifier: Classifier, prior: list[float]) -> str:

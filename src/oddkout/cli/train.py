@@ -14,6 +14,7 @@ import typer
 
 from oddkout.cli.prior import PriorOption, prior_value
 from oddkout.cli.progress import training_progress
+from oddkout.cli.promises import promise_lines
 from oddkout.cli.recipe import (
     DEFAULT_RATES,
     Bfloat16Option,
@@ -237,12 +238,18 @@ def _record(classifier: Classifier, out: Path) -> dict[str, object]:
         "updates": classifier.details.get("stopped", {}).get("updates"),
         "prior": dict(zip(classifier.classes, classifier.prior, strict=True)),
         "folds": classifier.details["folds"],
+        "decisions": classifier.details["decisions"],
+        "won": classifier.details.get("won"),
     } | report
 
 
 def _summary(classifier: Classifier, out: Path) -> str:
     """The result as text."""
     lines = [] if classifier.evaluation is None else [str(classifier.evaluation), ""]
+    if decisions := promise_lines(classifier.details["decisions"]):
+        lines += [*decisions, ""]
+    if won := classifier.details.get("won"):
+        lines.append(f"{classifier.method} won the comparison by the {won['by']}")
     lines += classifier.details["notes"]
     count = classifier.members
     training = ""

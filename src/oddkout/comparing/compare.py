@@ -12,6 +12,7 @@ from oddkout.checks import Number, at_least, few
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.contestants import ALWAYS, OUTSIDERS, checked_contestants, description
+from oddkout.comparing.criterion import chosen_criterion, priced
 from oddkout.comparing.executors import Executor
 from oddkout.comparing.executors.local import LocalExecutor
 from oddkout.comparing.fingerprint import identified
@@ -23,6 +24,7 @@ from oddkout.comparing.store import RunStore
 from oddkout.comparing.tuning import perform_tuned
 from oddkout.data import Data
 from oddkout.data.sources import DataSource
+from oddkout.decisions.cost_table import cost_table
 from oddkout.diagnosis.doctor import doubts
 from oddkout.fitting.folds import suitable_folds
 from oddkout.fitting.methods import DEFAULT_METHODS, METHODS, TABLE_METHODS, method_names
@@ -56,6 +58,8 @@ def compare(
     members: MembersOption = "folds",
     recipe: Mapping[str, Any] | None = None,
     prior: Any = None,
+    costs: Any = None,
+    criterion: str | None = None,
     out: str | Path = "runs",
     retry_failed: bool = False,
     executor: Executor | None = None,
@@ -94,6 +98,11 @@ def compare(
         prior: Class frequencies that all contestants are judged for: ``"train"``, ``"uniform"``, a
             frequency for each class, or a mapping from class names to frequencies. By default
             those of the training part; for known benchmark data sets equal ones, as in the paper.
+        costs: What answers cost, see ``cost_table``: a matrix with a row per class, a pandas frame
+            or a CSV file. Table, verdict and report then hold the cost per case.
+        criterion: What the winner is chosen by, always out of fold: ``"nll"``, ``"accuracy"`` or
+            ``"cost"``. By default cost if ``costs`` are given, else NLL. Learning rates and stops
+            are chosen by NLL whatever the criterion.
         out: Folder for the runs.
         retry_failed: Whether to retry runs of this comparison that failed before.
         executor: Where to perform runs; by default in processes on this machine.
@@ -113,9 +122,15 @@ def compare(
             "5, or give one learning rate and nothing else to choose"
         )
     store = RunStore(out)
+    wins_by = chosen_criterion(criterion, has_costs=costs is not None)
     config = setting(
         source, folds=folds, members=members, recipe=recipe, prior=prior, out=out, **reading
     )
+    table = None if costs is None else cost_table(costs, classes=data_for(config).classes)
+    if wins_by != "nll" and config.folds == 0:
+        raise ValueError(
+            f"the winner by {wins_by} is chosen out of fold, got folds=0; set folds to 5"
+        )
     is_table = np.asarray(data_for(config).x_train[:1]).ndim == 2
     if methods is None and is_table:
         names = list(TABLE_METHODS)
@@ -149,11 +164,13 @@ def compare(
     )
     final = [store.read(run.config, has_predictions=True) for run in runs]
     comparison = Comparison(
-        runs=final,
+        runs=final if table is None else priced(final, table),
         tuning=tuning,
         choices=choices,
         folder=Path(out),
         warnings=doubts(source, data_for(config), has_prior=prior is not None, **reading),
+        criterion=wins_by,
+        costs=table,
     )
     save_comparison(comparison)
     return comparison

@@ -4,17 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from oddkout.comparing.config import RunConfig, open_setting
 from oddkout.comparing.contestants import is_outsider, table_order
+from oddkout.comparing.criterion import Criterion, ranked_by
 from oddkout.comparing.differences import difference_of_runs, mean_of_runs, pooled_difference
+from oddkout.comparing.example_values import TRIED
 from oddkout.comparing.run import Run
 from oddkout.comparing.statistics import Interval, TrainingVariance
 from oddkout.data import KNOWN
+from oddkout.decisions.cost_table import CostTable
 from oddkout.fitting.selection import FIELDS
-from oddkout.metrics.catalogue import METRICS
+from oddkout.metrics.catalogue import CATALOGUE
 from oddkout.prior import prior_sentence
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ class Comparison:
         choices: What each method chose on the first seed, with the candidates.
         folder: Folder of the stored runs.
         warnings: What makes the results doubtful, one sentence each, without a full stop.
+        criterion: What the winner is chosen by, out of fold.
+        costs: What answers cost, if a user gave costs; the runs are then priced.
     """
 
     runs: Sequence[Run]
@@ -41,6 +45,8 @@ class Comparison:
     choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     folder: Path | None = None
     warnings: Sequence[str] = ()
+    criterion: Criterion = "nll"
+    costs: CostTable | None = None
 
     @cached_property
     def by_method(self) -> dict[str, list[Run]]:
@@ -116,25 +122,32 @@ class Comparison:
 
     @property
     def winner(self) -> str | None:
-        """The method with the lowest mean out-of-fold NLL; None without folds.
+        """The best method by the criterion, out of fold; None without folds.
 
         The test part is not used, so the test results of the winner are unbiased.
         """
-        return self._lowest(self.methods)
+        return self.ranked[0] if self.ranked else None
 
     @property
     def best_of_ours(self) -> str | None:
         """Like ``winner``, among our own methods."""
-        return self._lowest([name for name in self.methods if not is_outsider(name)])
+        return next((name for name in self.ranked if not is_outsider(name)), None)
 
-    def _lowest(self, names: Sequence[str]) -> str | None:
-        """The contestant with the lowest mean out-of-fold NLL."""
-        means = {
-            name: fmean(run.fold_metrics["nll"] for run in self.by_method[name])
-            for name in names
-            if all(run.fold_metrics for run in self.by_method[name])
-        }
-        return min(means, key=lambda name: means[name], default=None)
+    @cached_property
+    def ranked(self) -> list[str]:
+        """The methods with folds, best first, by the criterion out of fold."""
+        return ranked_by(self.criterion, {name: self.by_method[name] for name in self.methods})
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The metrics of the main tables."""
+        return COMPARED if self.costs is None else (*COMPARED, "cost")
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The metrics of decisions; none without folds, or for runs of earlier versions."""
+        runs = [run for name in self.methods for run in self.by_method[name]]
+        return TRIED if runs and all(TRIED[0] in run.tempered for run in runs) else ()
 
     def values(self, method: str, metric: str, *, is_tempered: bool = False) -> list[float]:
         """Values of a metric on the test part, one per seed.
@@ -158,7 +171,7 @@ class Comparison:
 
     def best(self, metric: str, *, is_tempered: bool = False) -> str:
         """The method with the best mean of a metric on the test part."""
-        sign = METRICS[metric].sign
+        sign = CATALOGUE[metric].sign
         return min(
             self.methods,
             key=lambda name: sign * self.mean(name, metric, is_tempered=is_tempered).mean,
@@ -212,18 +225,19 @@ class Comparison:
 
         return ComparisonTable(self)
 
-    def report(self, out: str | Path | None = None) -> dict[str, Path]:
+    def report(self, out: str | Path | None = None, *, mistakes: bool = True) -> dict[str, Path]:
         """Write the report, see ``oddkout.write_report``.
 
         Args:
             out: Folder for the report; by default that of the runs.
+            mistakes: Whether to show examples of the test part that are confidently misclassified.
         """
         # The only import from a higher layer: users expect this method here.
         from oddkout.report.write import write_report
 
         if self.folder is None:
             raise ValueError("a report needs stored runs, but this comparison has no folder")
-        return write_report(self.folder, out=out)
+        return write_report(self.folder, out=out, mistakes=mistakes)
 
     @property
     def seeds(self) -> int:

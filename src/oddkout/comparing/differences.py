@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
-from jaxtyping import Float, Shaped
+from jaxtyping import Shaped
 from numpy import ndarray
 
+from oddkout.comparing.example_values import LOSSES, example_values
 from oddkout.comparing.run import Run
 from oddkout.comparing.statistics import (
     Interval,
@@ -18,8 +18,7 @@ from oddkout.comparing.statistics import (
     pooled_variance,
     t_interval,
 )
-from oddkout.evaluation.weighting import class_weights_for
-from oddkout.metrics.catalogue import METRICS
+from oddkout.metrics.catalogue import CATALOGUE
 
 # Half the width of a stored 95 % interval, in standard errors.
 _HALF_WIDTH = 1.96
@@ -39,7 +38,7 @@ def mean_of_runs(runs: Sequence[Run], metric: str, *, is_tempered: bool) -> Inte
     if not _have_predictions(runs):
         return t_interval(values)
     units, overlap = test_units(runs), training_overlap(runs)
-    if metric in _LOSSES:
+    if metric in LOSSES:
         losses = [example_values(run, metric, is_tempered=is_tempered) for run in runs]
         estimate = crossed_estimate(losses, units, overlap=overlap)
     else:
@@ -47,9 +46,12 @@ def mean_of_runs(runs: Sequence[Run], metric: str, *, is_tempered: bool) -> Inte
         if any(math.isnan(error) for error in errors):
             return t_interval(values)
         estimate = approximate_estimate(values, errors, units, overlap=overlap)
-    limits = METRICS[metric]
-    if metric in _LOSSES:
-        return estimate.interval(lowest=limits.lowest, highest=limits.highest)
+    limits = CATALOGUE[metric]
+    if metric in LOSSES:
+        interval = estimate.interval(lowest=limits.lowest, highest=limits.highest)
+        if metric != "set_size":
+            return interval
+        return replace(interval, high=min(interval.high, float(len(runs[0].classes))))
     plain = estimate.interval()
     return replace(
         plain, low=max(plain.low, float(limits.lowest)), high=min(plain.high, float(limits.highest))
@@ -75,9 +77,9 @@ def difference_of_runs(
         comparisons: Number of intervals that shall hold at once.
         pooled: Training variance of such differences, see ``pooled_difference``.
     """
-    sign = METRICS[metric].sign
+    sign = CATALOGUE[metric].sign
     pairs = list(zip(runs, others, strict=True))
-    if metric in _LOSSES and _have_predictions([*runs, *others]):
+    if metric in LOSSES and _have_predictions([*runs, *others]):
         gaps = [
             sign * (ours - theirs)
             for ours, theirs in (
@@ -112,7 +114,7 @@ def pooled_difference(
         metric: Name of the metric.
         is_tempered: Whether the out-of-fold calibration is applied.
     """
-    if metric not in _LOSSES or not all(map(_have_predictions, contestants)):
+    if metric not in LOSSES or not all(map(_have_predictions, contestants)):
         return None
     return pooled_variance(
         [
@@ -120,31 +122,6 @@ def pooled_difference(
             for runs in contestants
         ]
     )
-
-
-def example_values(run: Run, metric: str, *, is_tempered: bool) -> Float[ndarray, " examples"]:
-    """The value of each test example, whose mean is the metric: accuracy, NLL or Brier score.
-
-    If the user requested class frequencies, examples are weighted so that classes have them, and
-    the values vary around the weighted mean as much as they contribute to its variance: within
-    their class, since class frequencies are given.
-    """
-    logits = run.test_logits(is_tempered=is_tempered).astype(np.float64)
-    assert run.labels is not None, "a run with logits has labels"
-    values = _LOSSES[metric](logits, run.labels)
-    if not isinstance(run.config.population, tuple):
-        return values
-    labels = torch.from_numpy(run.labels.astype(np.int64))
-    weights = class_weights_for(labels, run.config.population).numpy()
-    mean = (weights * values).mean()
-    sizes = np.bincount(run.labels)
-    centres = np.bincount(run.labels, weights=values) / np.maximum(sizes, 1)
-    size, centre = sizes[run.labels], centres[run.labels]
-    spread = np.sqrt(size / np.maximum(size - 1, 1)) * (values - centre)
-    # A class of one example says nothing of its own spread.
-    shifts = weights * np.where(size > 1, spread, values - mean)
-    contributions: Float[ndarray, " examples"] = mean + shifts - shifts.mean()
-    return contributions
 
 
 def test_units(runs: Sequence[Run]) -> list[Shaped[ndarray, " _"]]:
@@ -162,30 +139,6 @@ def training_overlap(runs: Sequence[Run]) -> float:
     if first.test_rows is None or first.labels is None:
         return 0.0
     return len(first.labels) / max(sum(first.train_counts), 1)
-
-
-def _nll(logits: ndarray, labels: ndarray) -> Float[ndarray, " examples"]:
-    top = logits.max(axis=1, keepdims=True)
-    total = np.log(np.exp(logits - top).sum(axis=1)) + top[:, 0]
-    losses: Float[ndarray, " examples"] = total - logits[np.arange(len(labels)), labels]
-    return losses
-
-
-def _hits(logits: ndarray, labels: ndarray) -> Float[ndarray, " examples"]:
-    hits: Float[ndarray, " examples"] = (logits.argmax(axis=1) == labels).astype(np.float64)
-    return hits
-
-
-def _brier(logits: ndarray, labels: ndarray) -> Float[ndarray, " examples"]:
-    probs = np.exp(logits - logits.max(axis=1, keepdims=True))
-    probs /= probs.sum(axis=1, keepdims=True)
-    probs[np.arange(len(labels)), labels] -= 1
-    squares: Float[ndarray, " examples"] = np.square(probs).sum(axis=1)
-    return squares
-
-
-# Metrics that are means over examples.
-_LOSSES = {"nll": _nll, "accuracy": _hits, "brier": _brier}
 
 
 def _have_predictions(runs: Sequence[Run]) -> bool:

@@ -12,19 +12,24 @@ import torch
 from torch import Tensor
 
 from oddkout.comparing.config import RunConfig
+from oddkout.comparing.example_values import TRIED, example_values
 from oddkout.comparing.outsiders import fit_outsider, time_limit
 from oddkout.comparing.run import Run, failed_runs
 from oddkout.data import Data
 from oddkout.data.load import load_everything, training_subset
+from oddkout.decisions.held_out import HeldOut
+from oddkout.decisions.trial import trial
 from oddkout.evaluation import evaluate
 from oddkout.evaluation.weighting import evaluate_for_prior
-from oddkout.fitting.fit import BINS
 from oddkout.fitting.folds import UNSCORED, FoldScores
+from oddkout.fitting.held_out_file import held_out_of, held_out_rows
+from oddkout.fitting.judging import BINS
 from oddkout.fitting.preparation import Prepared, prepared
 from oddkout.fitting.recipe import suited_to
 from oddkout.fitting.stack import Stack, fit_stack
 from oddkout.fitting.training import predict_logits
 from oddkout.models import build_model
+from oddkout.prior import Frequencies, class_frequencies
 from oddkout.version import versions
 
 _REPLICATES = 200
@@ -122,12 +127,18 @@ def _loaded(source: str, fingerprint: str, reading: tuple[tuple[str, Any], ...])
 def _evaluated(config: RunConfig, data: Prepared, fitted: Stack, test_logits: Tensor) -> Run:
     """The run of a method: its networks, evaluated on the test part."""
     calibrated = fitted.calibrated
+    held_out = held_out_of(
+        fitted, data.y, members=config.members, groups=data.groups, is_calibrated=True
+    )
+    has_members = held_out is not None and held_out.source == "members"
     return _measured_run(
         config,
         data,
         as_trained=fitted.as_trained.combined(test_logits),
         calibrated=calibrated.combined(test_logits),
+        by_member=calibrated.by_member(test_logits) if has_members else None,
         scores=fitted.scores,
+        held_out=held_out,
         seconds=fitted.seconds,
         prior=list(calibrated.stated),
         temperature=float(calibrated.temperature),
@@ -153,12 +164,18 @@ def _outsider_run(config: RunConfig, data: Prepared) -> Run:
             seed=config.seed,
             is_raw=config.is_raw,
         )
+    scores = fitted.scores
     return _measured_run(
         config,
         data,
+        held_out=None
+        if scores is None
+        else held_out_rows(
+            scores.calibrated, data.y, scores.fold_of, groups=data.groups, source="others"
+        ),
         as_trained=fitted.ledger.logits(fitted.test_logits.double()),
         calibrated=fitted.calibrated.logits(fitted.test_logits.double()),
-        scores=fitted.scores,
+        scores=scores,
         seconds=fitted.seconds,
         prior=list(fitted.calibrated.stated),
         temperature=float(fitted.calibrated.temperature),
@@ -173,7 +190,9 @@ def _measured_run(
     *,
     as_trained: Tensor,
     calibrated: Tensor,
+    by_member: Tensor | None = None,
     scores: FoldScores | None,
+    held_out: HeldOut | None,
     seconds: dict[str, float],
     **details: Any,
 ) -> Run:
@@ -182,7 +201,9 @@ def _measured_run(
     Args:
         as_trained: Logits without what was fitted out of fold.
         calibrated: Logits with it.
+        by_member: Calibrated logits of every member, if they decide on sets together.
         scores: Out-of-fold predictions.
+        held_out: The same, to decide by.
         seconds: Duration of fitting.
         **details: Further fields of the run.
     """
@@ -208,9 +229,37 @@ def _measured_run(
     if scores is not None:
         is_scored = scores.fold_of != UNSCORED
         run.fold_logits = scores.logits[is_scored].numpy().astype(np.float32)
+        run.fold_calibrated = scores.calibrated[is_scored].numpy().astype(np.float32)
         run.fold_labels = data.y[is_scored].numpy()
+    if held_out is not None:
+        train = tuple(class_frequencies(data.y, classes=len(data.classes)).tolist())
+        _try_decisions(run, held_out, calibrated=calibrated, by_member=by_member, train=train)
     run.seconds = seconds | {"evaluate": time.perf_counter() - began}
     return run
+
+
+def _try_decisions(
+    run: Run,
+    held_out: HeldOut,
+    *,
+    calibrated: Tensor,
+    by_member: Tensor | None,
+    train: Frequencies,
+) -> None:
+    """Add a trial of decisions on the test part, and its metrics."""
+    found = trial(
+        held_out,
+        logits=calibrated,
+        members=by_member,
+        stated=run.prior,
+        train=train,
+        classes=run.classes,
+    )
+    run.sets, run.answered, run.promises = found.sets, found.answered, found.promises
+    run.tempered = run.tempered | {
+        metric: {"value": float(example_values(run, metric, is_tempered=True).mean())}
+        for metric in TRIED
+    }
 
 
 def _measured(

@@ -4,17 +4,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from oddkout.comparing.config import FORMAT, RunConfig
+from oddkout.decisions.cost_table import CostTable
 from oddkout.version import versions
 
 # Key of ``fold_metrics`` in ``run.json`` and in committed results.
 _FOLDS_KEY = "out_of_fold"
 
 # Fields stored as arrays in ``predictions.npz``, not in ``run.json``.
-ARRAYS = ("logits", "calibrated_logits", "labels", "test_rows", "fold_logits", "fold_labels")
+ARRAYS = (
+    *("logits", "calibrated_logits", "labels", "test_rows", "sets", "answered"),
+    *("fold_logits", "fold_calibrated", "fold_labels"),
+)
+
+# Those that runs of earlier versions, or some runs, lack.
+OPTIONAL = ("test_rows", "sets", "answered", "fold_logits", "fold_calibrated", "fold_labels")
 
 
 @dataclass(kw_only=True)
@@ -36,6 +43,7 @@ class Run:
             fitted on the other folds; classes are weighted as in the population.
         as_trained: Metrics on the test part, each with interval and null level.
         tempered: The same metrics with the out-of-fold calibration.
+        promises: What decisions promise, in words; see ``Trial``.
         log: The learning curve.
         seconds: Duration of training, folds and evaluation; and the CPU time of the job, which all
             runs trained together share.
@@ -46,8 +54,12 @@ class Run:
         labels: Classes of the test part.
         test_rows: Row of each test example in the data, if they were split by the seed, or its
             group: test examples with the same number depend on each other.
+        sets: Whether each class is in the prediction set of each test example; see ``Trial``.
+        answered: Whether each test example is answered, at each risk of ``Trial``.
         fold_logits: Out-of-fold logits of the networks for the training part.
+        fold_calibrated: The same, each fold with a calibration fitted to the other folds.
         fold_labels: Classes of these training examples.
+        costs: What answers cost, if the comparison has costs; not stored.
     """
 
     config: RunConfig
@@ -63,6 +75,7 @@ class Run:
     fold_metrics: dict[str, float] = field(default_factory=dict)
     as_trained: dict[str, Any] = field(default_factory=dict)
     tempered: dict[str, Any] = field(default_factory=dict)
+    promises: dict[str, Any] = field(default_factory=dict)
     log: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -71,8 +84,12 @@ class Run:
     calibrated_logits: Float[ndarray, "examples classes"] | None = None
     labels: Int[ndarray, " examples"] | None = None
     test_rows: Int[ndarray, " examples"] | None = None
+    sets: Bool[ndarray, "examples classes"] | None = None
+    answered: Bool[ndarray, "examples risks"] | None = None
     fold_logits: Float[ndarray, "train classes"] | None = None
+    fold_calibrated: Float[ndarray, "train classes"] | None = None
     fold_labels: Int[ndarray, " train"] | None = None
+    costs: CostTable | None = None
 
     @property
     def has_failed(self) -> bool:
@@ -112,7 +129,9 @@ class Run:
     def to_dict(self) -> dict[str, Any]:
         """The content of ``run.json``: everything except the predictions."""
         kept = {
-            part.name: getattr(self, part.name) for part in fields(self) if part.name not in ARRAYS
+            part.name: getattr(self, part.name)
+            for part in fields(self)
+            if part.name not in (*ARRAYS, "costs")
         }
         kept[_FOLDS_KEY] = kept.pop("fold_metrics")
         kept |= {"config": self.config.to_dict(), "classes": list(self.classes)}

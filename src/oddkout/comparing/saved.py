@@ -6,22 +6,34 @@ from pathlib import Path
 from typing import Any
 
 from oddkout.comparing.comparison import Comparison
+from oddkout.comparing.criterion import chosen_criterion, in_words, priced
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
+from oddkout.decisions.cost_table import CostTable, cost_text
 from oddkout.fitting.selection import CANDIDATES, FIELDS
 from oddkout.fitting.stops import STOPS
 from oddkout.version import versions
 
-FILE = "comparison.json"
+FILE, COSTS = "comparison.json", "costs.csv"
 _FORMAT = 2
 
 
 def save_comparison(comparison: Comparison) -> Path:
-    """Write ``comparison.json`` into the folder of the runs, atomically."""
+    """Write ``comparison.json`` into the folder of the runs, and the costs as ``costs.csv``."""
     assert comparison.folder is not None, "only a stored comparison can be saved"
-    path = comparison.folder / FILE
-    temporary = path.with_name(f".{FILE}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(comparison_record(comparison), indent=1, allow_nan=False))
+    classes = next((run.classes for run in comparison.runs if not run.has_failed), ())
+    if comparison.costs is None or not classes:
+        (comparison.folder / COSTS).unlink(missing_ok=True)
+    else:
+        _write(comparison.folder / COSTS, cost_text(comparison.costs, classes=classes))
+    text = json.dumps(comparison_record(comparison), indent=1, allow_nan=False)
+    return _write(comparison.folder / FILE, text)
+
+
+def _write(path: Path, text: str) -> Path:
+    """Write a file atomically: under a temporary name, then rename it."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(text)
     temporary.replace(path)
     return path
 
@@ -33,6 +45,8 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
         "title": comparison.title,
         "setting": comparison.setting.to_dict(),
         "prior": comparison.prior_sentence,
+        "criterion": comparison.criterion,
+        "costs": None if comparison.costs is None else comparison.costs.to_dict(),
         "seeds": sorted({run.config.seed for run in comparison.runs}),
         "choices": {
             **{
@@ -54,7 +68,10 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
                     for name, runs in comparison.by_method.items()
                 },
             },
-            "winner": {"by": "lowest mean out-of-fold NLL", "chosen": comparison.winner},
+            "winner": {
+                "by": f"{in_words(comparison.criterion)}, mean of the seeds",
+                "chosen": comparison.winner,
+            },
         },
         "contestants": {
             name: {
@@ -77,7 +94,7 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = True) -> Comp
     Args:
         folder: The folder that ``compare`` wrote to.
         has_predictions: Whether to read the predictions of the compared runs, which intervals and
-            verdict need.
+            verdict need. A comparison with costs needs them in any case.
     """
     folder = Path(folder)
     path = folder / FILE
@@ -102,17 +119,23 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = True) -> Comp
         compared = [name for entry in contestants for name in entry["runs"]]
         tuned = [name for entry in contestants for name in entry["tuning"]]
         warnings = [str(warning) for warning in record.get("warnings", ())]
+        given = record.get("costs")  # comparisons of earlier versions have none
+        costs = None if given is None else CostTable.from_dict(given)
+        criterion = chosen_criterion(record.get("criterion", "nll"), has_costs=costs is not None)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{path} is not a comparison that this version can read ({error}); run oddkout compare "
             "again"
         ) from None
+    runs = _read(store, compared, has_predictions=has_predictions or costs is not None)
     return Comparison(
-        runs=_read(store, compared, has_predictions=has_predictions),
+        runs=runs if costs is None else priced(runs, costs),
         tuning=_read(store, tuned, has_predictions=False),
         choices=choices,
         folder=folder,
         warnings=warnings,
+        criterion=criterion,
+        costs=costs,
     )
 
 

@@ -35,6 +35,15 @@ class Interval:
         """Whether the interval contains 0 or its limits are unknown."""
         return not (self.low > 0 or self.high < 0)
 
+    def to_dict(self) -> dict[str, float | None]:
+        """Mean and limits for JSON."""
+        return {name: number(value) for name, value in vars(self).items()}
+
+
+def number(value: Number) -> float | None:
+    """A number for JSON, which has no NaN: None instead."""
+    return None if value != value else float(value)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:

@@ -16,7 +16,7 @@ import numpy as np
 
 from oddkout.checks import Number
 from oddkout.comparing.config import CHOSEN, RunConfig, open_setting
-from oddkout.comparing.run import ARRAYS, Run
+from oddkout.comparing.run import ARRAYS, OPTIONAL, Run
 
 _RUN, _PREDICTIONS = "run.json", "predictions.npz"
 
@@ -200,9 +200,8 @@ def _read(folder: Path, *, has_predictions: bool) -> Run:
             ):
                 run.logits, run.labels = arrays["logits"], arrays["labels"]
                 run.calibrated_logits = arrays["calibrated_logits"]
-                run.test_rows = arrays.get("test_rows")
-                if "fold_logits" in arrays:
-                    run.fold_logits, run.fold_labels = arrays["fold_logits"], arrays["fold_labels"]
+                for name in OPTIONAL:
+                    setattr(run, name, arrays.get(name))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(
                 f"{folder / _PREDICTIONS} does not hold the predictions of its run ({error}); "

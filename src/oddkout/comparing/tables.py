@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oddkout.comparing.comparison import COMPARED, Comparison
-from oddkout.comparing.rows import KINDS, Cell, table_rows
-from oddkout.comparing.statistics import Interval
-from oddkout.metrics.catalogue import METRICS
+from oddkout.comparing.comparison import Comparison
+from oddkout.comparing.deciding import decision_record
+from oddkout.comparing.rows import Cell, Row, Table, table_rows, tables_of
+from oddkout.comparing.statistics import Interval, number
+from oddkout.metrics.catalogue import CATALOGUE
 
 # Metrics that frames and JSON hold beside those of the printed tables.
 FURTHER = ("balanced_accuracy", "mcc", "auroc", "average_precision", "skill")
@@ -58,14 +59,18 @@ class ComparisonTable:
 def comparison_text(comparison: Comparison) -> str:
     """The tables for a terminal, with the verdict and the prior."""
     lines = []
-    for is_tempered, kind in KINDS.items():
-        lines.append(kind)
-        head = "".join(f"{METRICS[metric].head:>23}" for metric in COMPARED)
-        lines.append(f"{'method':<12}{head}{'rate':>8}{'T' if is_tempered else '':>7}")
-        for row in table_rows(comparison, is_tempered=is_tempered):
+    for table in tables_of(comparison):
+        lines.append(table.title)
+        head = "".join(f"{CATALOGUE[metric].head:>23}" for metric in table.metrics)
+        last = f"{'rate':>8}" if table.has_rate else ""
+        lines.append(
+            f"{'method':<12}{head}{last}{'T' if table.has_temperature else '':>7}".rstrip()
+        )
+        for row in table.rows:
             cells = "".join(f"{cell.text + (cell.mark or ' '):>23}" for cell in row.cells)
-            temperature = f"{row.temperature:.2f}" if is_tempered else ""
-            lines.append(f"{row.method:<12}{cells}{row.rate:>8}{temperature:>7}")
+            last = f"{row.rate:>8}" if table.has_rate else ""
+            temperature = f"{row.temperature:>7.2f}" if table.has_temperature else ""
+            lines.append(f"{row.method:<12}{cells}{last}{temperature}".rstrip())
         lines.append("")
     lines += [
         f"{name:<12}failed: {reason.splitlines()[0]}" for name, reason in comparison.failed.items()
@@ -83,20 +88,18 @@ def comparison_markdown(comparison: Comparison, *, title: str) -> str:
     """
     lines = [f"## {_markdown(title)}", "", comparison.verdict, ""]
     lines += [f"{comparison.prior_sentence.capitalize()}.", ""]
-    for is_tempered, kind in KINDS.items():
-        titles = ["method", *(METRICS[metric].head for metric in COMPARED), "rate"]
-        titles += ["T"] if is_tempered else []
-        lines += [f"### {kind.capitalize()}", "", _markdown_row(titles)]
+    for table in tables_of(comparison):
+        titles = ["method", *(CATALOGUE[metric].head for metric in table.metrics)]
+        titles += _last_titles(table, temperature="T")
+        lines += [f"### {table.title.capitalize()}", "", _markdown_row(titles)]
         lines.append("| --- |" + " ---: |" * (len(titles) - 1))
-        for row in table_rows(comparison, is_tempered=is_tempered):
+        for row in table.rows:
             cells = [
                 f"**{cell.text}**" if cell.is_best else f"{cell.text} ~" if cell.is_tied
                 else cell.text
                 for cell in row.cells
             ]  # fmt: skip
-            last = [row.rate]
-            last += [f"{row.temperature:.2f}"] if is_tempered else []
-            lines.append(f"| {' | '.join([row.method, *cells, *last])} |")
+            lines.append(f"| {' | '.join([row.method, *cells, *_last_cells(table, row)])} |")
         lines.append("")
     lines += [
         f"- {name} failed: {_markdown(reason.splitlines()[0])}"
@@ -113,11 +116,11 @@ def comparison_latex(comparison: Comparison, *, title: str) -> str:
         title: First words of the captions.
     """
     lines = []
-    for is_tempered, kind in KINDS.items():
-        heads = [_latex(METRICS[metric].head) for metric in COMPARED]
-        heads += ["rate"] + (["$T$"] if is_tempered else [])
+    for table in tables_of(comparison):
+        heads = [_latex(CATALOGUE[metric].head) for metric in table.metrics]
+        heads += _last_titles(table, temperature="$T$")
         legend = _legend(comparison, best="bold", tied="TIED")
-        caption = f"{_latex(f'{title}, {kind}: {legend}')}.".replace("TIED", r"$\sim$")
+        caption = f"{_latex(f'{title}, {table.title}: {legend}')}.".replace("TIED", r"$\sim$")
         lines += [
             r"\begin{table}",
             r"\centering",
@@ -127,10 +130,9 @@ def comparison_latex(comparison: Comparison, *, title: str) -> str:
             rf"method & {' & '.join(heads)} \\",
             r"\midrule",
         ]
-        for row in table_rows(comparison, is_tempered=is_tempered):
+        for row in table.rows:
             cells = [_latex_cell(cell) for cell in row.cells]
-            temperature = [f"{row.temperature:.2f}"] if is_tempered else []
-            parts = [_latex(row.method), *cells, row.rate, *temperature]
+            parts = [_latex(row.method), *cells, *_last_cells(table, row)]
             lines.append(rf"{' & '.join(parts)} \\")
         for name, reason in comparison.failed.items():
             text = _latex(f"failed: {reason.splitlines()[0]}")
@@ -156,9 +158,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         for kind, table in tables.items():
             row[kind] = {
                 cell.metric: {
-                    "mean": number(cell.interval.mean),
-                    "low": number(cell.interval.low),
-                    "high": number(cell.interval.high),
+                    **cell.interval.to_dict(),
                     "null": None
                     if cell.null is None
                     else {"mean": number(cell.null[0]), "high": number(cell.null[1])},
@@ -173,13 +173,10 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
                 }
                 for cell in table[method].cells
             }
+        row["decisions"] = {} if not comparison.tried else decision_record(comparison, method)
         row["further"] = {
             kind: {
-                metric: {
-                    "mean": number(interval.mean),
-                    "low": number(interval.low),
-                    "high": number(interval.high),
-                }
+                metric: interval.to_dict()
                 for metric, interval in further_means(
                     comparison, method, is_tempered=kind == "tempered"
                 ).items()
@@ -190,6 +187,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     return {
         "verdict": comparison.verdict,
         "winner": comparison.winner,
+        "criterion": comparison.criterion,
         "prior": comparison.prior_sentence,
         "seeds": comparison.seeds,
         "methods": rows,
@@ -212,11 +210,6 @@ def further_means(comparison: Comparison, method: str, *, is_tempered: bool) -> 
     }
 
 
-def number(value: float) -> float | None:
-    """A number for JSON, which has no NaN: None instead."""
-    return None if value != value else value
-
-
 def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
     """The legend below a table."""
     seeds = "one seed" if comparison.seeds == 1 else f"means of {comparison.seeds} seeds"
@@ -224,6 +217,17 @@ def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
         f"{seeds} [95 % interval, for training and test sample]; {best} best, {tied} difference "
         "to the best within chance (paired, corrected for all pairs of methods)"
     )
+
+
+def _last_titles(table: Table, *, temperature: str) -> list[str]:
+    """Heads of the columns after the metrics."""
+    return ["rate"] * table.has_rate + [temperature] * table.has_temperature
+
+
+def _last_cells(table: Table, row: Row) -> list[str]:
+    """What stands in the columns after the metrics."""
+    rate, temperature = [row.rate], [f"{row.temperature:.2f}"]
+    return rate * table.has_rate + temperature * table.has_temperature
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+from oddkout.comparing.criterion import in_words, mean_out_of_fold
 from oddkout.comparing.differences import difference_of_runs
 from oddkout.comparing.statistics import Interval
-from oddkout.metrics.catalogue import METRICS
+from oddkout.metrics.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
     from oddkout.comparing.comparison import Comparison
@@ -24,44 +25,75 @@ def verdict(comparison: "Comparison") -> str:
     """The result of a comparison in a few sentences."""
     if not comparison.methods:
         return "Every method failed; see the reasons."
-    winner = comparison.winner
-    chosen = "" if winner is None else f"{winner} has the lowest out-of-fold NLL."
+    chosen = _chosen(comparison)
     if GUESS in comparison.methods and not better_than(comparison, GUESS):
-        sentences = [_nothing_beats_guessing(comparison), chosen]
+        sentences = [_nothing_beats_guessing(comparison), _cheapest(comparison), chosen]
     else:
         sentences = [_claim(comparison, "accuracy"), _claim(comparison, "nll")]
-        sentences += [_simple(comparison), chosen, _close(comparison)]
+        sentences += [_simple(comparison), _cheapest(comparison), chosen, _close(comparison)]
     sentences += [f"Warning: {warning}." for warning in comparison.warnings]
     return " ".join(filter(None, sentences))
 
 
-def better_than(comparison: "Comparison", reference: str) -> list[str]:
-    """The contestants whose NLL is significantly lower than that of another one.
+def better_than(comparison: "Comparison", reference: str, metric: str = "nll") -> list[str]:
+    """The contestants that are significantly better than another one.
 
     The comparisons with the reference hold at once with 95 % probability.
 
     Args:
         reference: Name of the contestant to beat.
+        metric: Name of the metric.
     """
     others = [name for name in comparison.methods if name != reference]
-    return [name for name in others if _gain(comparison, name, reference, len(others)).high < 0]
+    return [
+        name for name in others if _gain(comparison, name, reference, len(others), metric).high < 0
+    ]
 
 
-def _gain(comparison: "Comparison", name: str, reference: str, comparisons: int) -> Interval:
-    """NLL of a contestant minus that of the reference."""
+def _gain(
+    comparison: "Comparison", name: str, reference: str, comparisons: int, metric: str = "nll"
+) -> Interval:
+    """By how much a contestant is worse than the reference; negative if it is better."""
     return difference_of_runs(
         comparison.by_method[name],
         comparison.by_method[reference],
-        "nll",
+        metric,
         is_tempered=True,
         comparisons=comparisons,
-        pooled=comparison.pooled("nll", is_tempered=True),
+        pooled=comparison.pooled(metric, is_tempered=True),
     )
+
+
+def _chosen(comparison: "Comparison") -> str:
+    """The winner, and what it was chosen by."""
+    winner, criterion = comparison.winner, comparison.criterion
+    if winner is None:
+        return ""
+    if criterion == "nll":
+        return f"{winner} has the {in_words(criterion)}."
+    metric = CATALOGUE[criterion]
+    value = metric.written(mean_out_of_fold(comparison.by_method[winner], criterion))
+    unit = " per case" if criterion == "cost" else " %"
+    return f"{winner} wins, as asked for, by the {in_words(criterion)}, {value}{unit}."
+
+
+def _cheapest(comparison: "Comparison") -> str:
+    """Who has the lowest cost on the test part, and whether a model pays at all."""
+    if comparison.costs is None:
+        return ""
+    text = _claim(comparison, "cost")
+    if GUESS in comparison.methods and not better_than(comparison, GUESS, "cost"):
+        cost = CATALOGUE["cost"].written(comparison.mean(GUESS, "cost", is_tempered=True).mean)
+        text += (
+            " Nothing is significantly cheaper than one answer to all cases, the best by the class "
+            f"frequencies (cost {cost})."
+        )
+    return text
 
 
 def _nothing_beats_guessing(comparison: "Comparison") -> str:
     """No contestant is better than the class frequencies."""
-    nll = METRICS["nll"].written(comparison.mean(GUESS, "nll", is_tempered=True).mean)
+    nll = CATALOGUE["nll"].written(comparison.mean(GUESS, "nll", is_tempered=True).mean)
     examples = _test_examples(comparison)
     others = [name for name in comparison.methods if name != GUESS]
     text = (
@@ -82,10 +114,11 @@ def _claim(comparison: "Comparison", metric: str) -> str:
     """The verdict on one metric."""
     best = comparison.best(metric, is_tempered=True)
     tied = comparison.tied(metric, is_tempered=True)
-    mean = METRICS[metric].written(comparison.mean(best, metric, is_tempered=True).mean)
+    mean = CATALOGUE[metric].written(comparison.mean(best, metric, is_tempered=True).mean)
     lead = {
         "accuracy": f"{best} has the highest mean accuracy, {mean} %",
         "nll": f"{best} has the best probabilities (NLL {mean})",
+        "cost": f"{best} has the lowest cost, {mean} per case",
     }[metric]
     worse = [name for name in comparison.methods if name not in tied]
     others = [name for name in tied if name != best]

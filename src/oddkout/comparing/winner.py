@@ -3,15 +3,21 @@
 from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
+
+from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.contestants import OUTSIDERS, is_outsider
+from oddkout.comparing.criterion import in_words, mean_out_of_fold
 from oddkout.comparing.fingerprint import fingerprint
 from oddkout.comparing.outsiders import fit_outsider
 from oddkout.comparing.saved import load_comparison
 from oddkout.data import KNOWN, Data, load_data
+from oddkout.decisions.costing import policy_costs
 from oddkout.fitting.classifier import Classifier
-from oddkout.fitting.fit import described, evaluated, fit_data
+from oddkout.fitting.fit import described, fit_data
 from oddkout.fitting.held_out_file import held_out_rows
+from oddkout.fitting.judging import tested
 from oddkout.fitting.preparation import prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import Progress
@@ -29,7 +35,7 @@ def fit_winner(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Classifier:
-    """Fit the winner of a comparison: the method with the lowest out-of-fold NLL.
+    """Fit the winner of a comparison: the best by its criterion, out of fold.
 
     Recipe, learning rate and data options are those of the comparison. With a seed of the
     comparison, the result is exactly the classifier that was compared.
@@ -42,7 +48,7 @@ def fit_winner(
         checkpoint: Folder for the states of all trainings, which resume from it.
         progress: Called with each row of the learning curves.
     """
-    config = winning_config(folder, source=source)
+    comparison, config = compared_winner(folder, source=source)
     if target not in (None, config.target):
         raise ValueError(
             f"{folder} holds a comparison for the target {config.target!r}, got {target!r}; leave "
@@ -57,8 +63,8 @@ def fit_winner(
         **config.reading | {"seed": seed},
     )
     if config.is_outsider:
-        return _fitted_outsider(data, config, seed=seed)
-    return fit_data(
+        return _with_choice(_fitted_outsider(data, config, seed=seed), comparison, data)
+    classifier = fit_data(
         data,
         population=config.population,
         method=config.method,
@@ -73,10 +79,38 @@ def fit_winner(
         checkpoint=checkpoint,
         progress=progress,
     )
+    return _with_choice(classifier, comparison, data)
 
 
-def winning_config(folder: str | Path, *, source: str | Path) -> RunConfig:
-    """Config of the winner of a comparison.
+def _with_choice(classifier: Classifier, comparison: Comparison, data: Data) -> Classifier:
+    """The classifier, with what it won by on its card, and with costs their test."""
+    rows = comparison.by_method[classifier.method]
+    criterion = comparison.criterion
+    choice = {
+        "by": f"{in_words(criterion)}, mean of {comparison.seeds} seeds",
+        "criterion": criterion,
+        "value": mean_out_of_fold(rows, criterion),
+        "costs": None if comparison.costs is None else comparison.costs.to_dict(),
+    }
+    classifier.details = classifier.details | {"won": choice}
+    if comparison.costs is not None and len(data.y_test):
+        is_requested = isinstance(comparison.setting.population, tuple)
+        prior = classifier.prior if is_requested else None  # weighs the test examples
+        policies = policy_costs(
+            logits=classifier.encoded_logits(np.asarray(data.x_test[:])),
+            matrix=comparison.costs.matrix,
+            labels=data.y_test,
+            answers=comparison.costs.answers,
+            prior=prior,
+            train_prior=prior,
+        )
+        tested = {"costs": {"test": {one.policy: [one.cost, *one.interval] for one in policies}}}
+        classifier.details["decisions"] = (classifier.details["decisions"] or {}) | tested
+    return classifier
+
+
+def compared_winner(folder: str | Path, *, source: str | Path) -> tuple[Comparison, RunConfig]:
+    """A comparison, and the config of its winner.
 
     Args:
         folder: The folder that ``compare`` wrote to.
@@ -104,7 +138,7 @@ def winning_config(folder: str | Path, *, source: str | Path) -> RunConfig:
             f"may name code to run; fit it yourself, or train the best of ours: --method "
             f"{comparison.best_of_ours}"
         )
-    return comparison.by_method[winner][0].config
+    return comparison, comparison.by_method[winner][0].config
 
 
 def _fitted_outsider(data: Data, config: RunConfig, *, seed: int) -> Classifier:
@@ -138,8 +172,9 @@ def _fitted_outsider(data: Data, config: RunConfig, *, seed: int) -> Classifier:
             source="others",
         ),
     )
-    classifier.evaluation = evaluated(classifier, data, config.population)
+    decisions = tested(classifier, data, config.population)
     classifier.details = described(classifier, data, ready) | {
+        "decisions": decisions,
         "folds": None if fitted.scores is None else fitted.scores.metrics,
         "prior": prior_sentence(fitted.calibrated.stated, config.population),
         "settings": {"folds": config.folds, "population": config.population, "seed": seed},

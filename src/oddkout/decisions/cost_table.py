@@ -1,6 +1,7 @@
 """Tables of costs: a matrix with the names of its answers, from an array, a frame or a file."""
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,16 @@ class CostTable:
 
     matrix: Float[ndarray, "classes answers"]
     answers: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The costs as plain values."""
+        return {"answers": list(self.answers), "matrix": self.matrix.tolist()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "CostTable":
+        """Read the result of ``to_dict``."""
+        matrix = checked_costs(values["matrix"], classes=len(values["matrix"]))
+        return cls(matrix, tuple(values["answers"]))
 
 
 def cost_table(costs: Any, *, classes: Sequence[str]) -> CostTable:
@@ -58,6 +69,22 @@ def cost_table(costs: Any, *, classes: Sequence[str]) -> CostTable:
             "pandas frame or a CSV file"
         )
     return CostTable(matrix, (*classes, *[REFER] * extra))
+
+
+def cost_text(table: CostTable, *, classes: Sequence[str]) -> str:
+    """The costs as a CSV file that ``cost_table`` reads.
+
+    Args:
+        table: The costs.
+        classes: Names of the classes.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["true class", *table.answers])
+    writer.writerows(
+        [name, *map(repr, row)] for name, row in zip(classes, table.matrix.tolist(), strict=True)
+    )
+    return file.getvalue()
 
 
 def _read(path: Path, classes: Sequence[str]) -> CostTable:

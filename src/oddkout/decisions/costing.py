@@ -123,6 +123,27 @@ def cheapest_answers(
     return np.asarray(expected.argmin(axis=1))
 
 
+def paid_costs(
+    probs: Matrix = None, matrix: Matrix = None, labels: Labels = None, *, logits: Matrix = None
+) -> Float[ndarray, " examples"]:
+    """What the cheapest answer turns out to cost for each example of known class.
+
+    Args:
+        probs: Class probabilities.
+        matrix: Cost of each answer (column) if each class (row) is the true one.
+        labels: True classes.
+        logits: Logits, instead of ``probs``.
+
+    Example:
+        >>> paid_costs([[0.8, 0.2], [0.95, 0.05]], [[0, 1], [10, 0]], [0, 1]).tolist()
+        [1.0, 10.0]
+    """
+    rows = probabilities(logits, probs=probs)
+    table = checked_costs(matrix, classes=rows.shape[1])
+    truth = matching_labels(labels, examples=len(rows), classes=rows.shape[1]).cpu().numpy()
+    return np.asarray(table[truth, (rows @ table).argmin(axis=1)])
+
+
 @dataclass(frozen=True)
 class PolicyCost:
     """Cost per case of a way to answer.

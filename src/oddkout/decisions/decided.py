@@ -127,12 +127,7 @@ def decided_referrals(
         else:
             reasons.append(f"confidence {_digits(own)} is not above {_digits(least)}")
     referred = sum(answer == REFER for answer in answers)
-    guarantee, notes = referral.guarantee, referral.notes
-    if source != "split" and referral.answered.sum():
-        notes += (
-            "the thresholds were fitted to out-of-fold predictions of other networks than those "
-            "that answer, so that the stated confidence is approximate",
-        )
+    guarantee, notes = referral.guarantee, referral.notes + approximate_note(referral, source)
     return Decisions(
         kind="risk",
         answers=answers,
@@ -141,6 +136,21 @@ def decided_referrals(
         f"referred; {guarantee}",
         guarantee=guarantee,
         notes=notes,
+    )
+
+
+def approximate_note(referral: Referral, source: Source) -> tuple[str, ...]:
+    """A note if the promise of a referral is not exact.
+
+    Args:
+        referral: The fitted referral.
+        source: Where the calibration scores come from.
+    """
+    if source == "split" or not referral.answered.sum():
+        return ()
+    return (
+        "the thresholds were fitted to out-of-fold predictions of other networks than those that "
+        "answer, so that the stated confidence is approximate",
     )
 
 

@@ -1,28 +1,18 @@
 """Referral: answer when the model is confident enough, else pass the case on."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 from numpy import ndarray
 
-from oddkout.checks import Labels, Matrix, Number, Prior
-from oddkout.decisions.inputs import (
-    PriorShift,
-    codes,
-    labelled,
-    named,
-    percent,
-    probabilities,
-    share,
-)
+from oddkout.checks import Matrix, Number
+from oddkout.decisions.calibrated import Calibrated, CalibrationExamples
+from oddkout.decisions.inputs import named, percent, probabilities, share
 from oddkout.decisions.risk_limits import Ranked, RiskBand, band_of, needed_answers, upper_limit
 
 REFER = "refer"
 
 
-class Referral:
+class Referral(Calibrated):
     """Answers confident cases and refers the others, at a stated risk.
 
     With ``risk=``, the threshold on confidence is the lowest at which the error rate among the
@@ -57,14 +47,12 @@ class Referral:
         [0, 'refer']
     """
 
-    classes: tuple[str, ...]
     thresholds: Float[ndarray, " classes"]
     answered: Int[ndarray, " parts"]
     errors: Int[ndarray, " parts"]
     limits: Float[ndarray, " parts"]
     examples: int
     curve: RiskBand
-    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -87,36 +75,15 @@ class Referral:
         self.by_class = by_class
         self.seed = seed
 
-    def fit(
-        self,
-        logits: Matrix = None,
-        labels: Labels = None,
-        *,
-        probs: Matrix = None,
-        groups: Any = None,
-        prior: Prior = None,
-        train_prior: Prior = None,
-        classes: Sequence[str] | None = None,
-    ) -> "Referral":
-        """Fit the thresholds to calibration examples, which the model must not have seen.
-
-        Args:
-            logits: Logits, of shape (examples, classes).
-            labels: True classes.
-            probs: Probabilities, instead of ``logits``.
-            groups: Group of each example, such as the patient. One example of each group is drawn,
-                because further ones say nothing new about new groups.
-            prior: Class frequencies where cases are decided. Predictions are moved to them, and
-                examples are drawn such that their classes are as frequent.
-            train_prior: Class frequencies that predictions are for; by default those of the labels.
-            classes: Names of the classes.
-        """
-        rows, truth = labelled(logits, labels, probs=probs)
-        count = rows.shape[1]
-        self.classes = named(classes, count)
-        self._shift = PriorShift(truth, classes=count, prior=prior, train_prior=train_prior)
-        is_used = self._drawn(truth, groups)
-        rows, truth = self._shift.moved(rows[is_used]), truth[is_used]
+    def _calibrate(self, examples: CalibrationExamples) -> None:
+        if examples.folds is not None:
+            raise ValueError(
+                "folds are for prediction sets, but referral has one prediction per case; leave "
+                "them out and fit to out-of-fold predictions"
+            )
+        count = len(self.classes)
+        is_used = self._drawn(examples)
+        rows, truth = examples.probs[is_used], examples.labels[is_used]
         confidence, predicted = rows.max(axis=1), rows.argmax(axis=1)
         is_wrong = (predicted != truth).astype(float)
         parts = [predicted == c for c in range(count)] if self.by_class else [truth >= 0]
@@ -139,7 +106,6 @@ class Referral:
         self.examples = len(truth)
         self.curve = band_of(Ranked.of(confidence, is_wrong), self.confidence)
         self.notes = self._notes([len(part.confidence) for part in ranked], level)
-        return self
 
     def predict(
         self, logits: Matrix = None, *, probs: Matrix = None
@@ -186,18 +152,17 @@ class Referral:
         wanted = round(self.coverage * len(ranked.confidence)) if self.coverage else 0
         return int(ranked.cuts[ranked.cuts <= wanted].max(initial=0))
 
-    def _drawn(self, truth: Int[ndarray, " examples"], groups: Any) -> Bool[ndarray, " examples"]:
+    def _drawn(self, examples: CalibrationExamples) -> Bool[ndarray, " examples"]:
         """Examples that are independent draws from where cases are decided."""
+        truth = examples.labels
         rng = np.random.default_rng(self.seed)
         is_used = np.ones(len(truth), bool)
-        if groups is not None:
+        if examples.groups is not None:
             order = rng.permutation(len(truth))
-            _, first = np.unique(
-                codes("groups", groups, examples=len(truth))[order], return_index=True
-            )
+            _, first = np.unique(examples.groups[order], return_index=True)
             is_used = np.isin(np.arange(len(truth)), order[first])
-        if self._shift.is_shifted:
-            chance = self._shift.weights[truth]
+        if examples.shift.is_shifted:
+            chance = examples.shift.weights[truth]
             is_used &= rng.random(len(truth)) < chance / chance.max()
             if not is_used.any():
                 is_used[int(chance.argmax())] = True

@@ -1,29 +1,19 @@
 """Prediction sets: as many classes as needed to hold the true one with a stated coverage."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
-from oddkout.checks import Labels, Matrix, Number, Prior, few, one_of
+from oddkout.checks import Matrix, Number, few, one_of
+from oddkout.decisions.calibrated import Calibrated, CalibrationExamples
 from oddkout.decisions.clusters import clustered_classes
-from oddkout.decisions.inputs import (
-    PriorShift,
-    codes,
-    labelled,
-    named,
-    percent,
-    probabilities,
-    share,
-)
+from oddkout.decisions.inputs import percent, probabilities, share
 from oddkout.decisions.promises import Source, promised_coverage
 from oddkout.decisions.scores import SCORES, conformity_scores
 from oddkout.decisions.tails import ScoreTail, is_vacuous
 
 
-class PredictionSets:
+class PredictionSets(Calibrated):
     """Sets of classes that hold the true class with a stated coverage (conformal prediction).
 
     A class is in the set unless fewer than a share alpha = 1 - ``coverage`` of the calibration
@@ -63,10 +53,8 @@ class PredictionSets:
         [[True, False], [False, False]]
     """
 
-    classes: tuple[str, ...]
     always: tuple[int, ...]
     promised: Float[ndarray, " classes"]
-    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -84,46 +72,14 @@ class PredictionSets:
         self.score = score
         self.seed = seed
 
-    def fit(
-        self,
-        logits: Matrix = None,
-        labels: Labels = None,
-        *,
-        probs: Matrix = None,
-        folds: Labels = None,
-        groups: Any = None,
-        prior: Prior = None,
-        train_prior: Prior = None,
-        classes: Sequence[str] | None = None,
-    ) -> "PredictionSets":
-        """Fit the thresholds to calibration examples, which the model must not have seen.
-
-        Args:
-            logits: Logits, of shape (examples, classes).
-            labels: True classes.
-            probs: Probabilities, instead of ``logits``.
-            folds: For CV+: number of the member that did not see the example and predicted it.
-                ``predict`` then takes the predictions of every member.
-            groups: Group of each example, such as the patient. The coverage then refers to an
-                example of a new group, and each group weighs the same (Lee et al., 2023).
-            prior: Class frequencies where the sets are used. Predictions are moved to them, and
-                calibration examples are weighted by their class (Podkopaev and Ramdas, 2021).
-            train_prior: Class frequencies that predictions are for; by default those of the labels.
-            classes: Names of the classes.
-        """
-        rows, truth = labelled(logits, labels, probs=probs)
-        count = rows.shape[1]
-        self.classes = named(classes, count)
-        self._shift = PriorShift(truth, classes=count, prior=prior, train_prior=train_prior)
-        member_of = (
-            np.zeros(len(truth), np.int64)
-            if folds is None
-            else codes("folds", folds, examples=len(truth))
-        )
-        self.members = int(member_of.max()) + 1 if folds is not None else 1
-        self._has_members = folds is not None
+    def _calibrate(self, examples: CalibrationExamples) -> None:
+        truth, count = examples.labels, len(self.classes)
+        has_members = examples.folds is not None
+        member_of = np.zeros(len(truth), np.int64) if examples.folds is None else examples.folds
+        self.members = int(member_of.max()) + 1 if has_members else 1
+        self._has_members = has_members
         uniforms = self._uniforms(0, len(truth))
-        scores = conformity_scores(self._shift.moved(rows), score=self.score, uniforms=uniforms)
+        scores = conformity_scores(examples.probs, score=self.score, uniforms=uniforms)
         own = scores[np.arange(len(truth)), truth]
         is_calibrating = np.ones(len(truth), bool)
         self._category = np.arange(count) if self.by_class is True else np.zeros(count, np.int64)
@@ -135,8 +91,8 @@ class PredictionSets:
         category = self._category[truth]
         # No theorem covers members together with weights; by class, a shift needs no weights.
         has_shift = self._shift.is_shifted and self.by_class is not True
-        self._is_weighted = groups is not None or has_shift
-        unit = _group_weights(groups, category, is_calibrating)
+        self._is_weighted = examples.groups is not None or has_shift
+        unit = _group_weights(examples.groups, category, is_calibrating)
         weights = unit * self._shift.weights[truth]
         self._tails = [
             [
@@ -148,7 +104,6 @@ class PredictionSets:
         ]
         sizes = np.bincount(category, weights=unit * is_calibrating, minlength=len(self._tails))
         self._describe(sizes.round().astype(np.int64)[self._category])
-        return self
 
     def predict(
         self, logits: Matrix = None, *, probs: Matrix = None
@@ -285,12 +240,14 @@ class PredictionSets:
 
 
 def _group_weights(
-    groups: Any, category: Int[ndarray, " examples"], is_calibrating: Bool[ndarray, " examples"]
+    groups: Int[ndarray, " examples"] | None,
+    category: Int[ndarray, " examples"],
+    is_calibrating: Bool[ndarray, " examples"],
 ) -> Float[ndarray, " examples"]:
     """Weight of each example: all examples of a group in a category weigh 1 together."""
     if groups is None:
         return np.ones(len(category))
-    pairs = codes("groups", groups, examples=len(category)) * (int(category.max()) + 1) + category
+    pairs = groups * (int(category.max()) + 1) + category
     _, number = np.unique(pairs, return_inverse=True)
     counts = np.bincount(number, weights=is_calibrating.astype(float))
     weights: Float[ndarray, " examples"] = 1 / np.maximum(counts[number], 1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from oddkout.checks import few, suggestion
+from oddkout.data.cells import plain_cell
 from oddkout.data.examples import read_columns
 from oddkout.data.npz import read_arrays
 
@@ -108,7 +109,8 @@ def _read_csv(path: Path, are_logits: bool, columns: LabelColumns) -> Prediction
 def _table(path: Path, columns: LabelColumns) -> dict[str, list[str]]:
     """The columns of a CSV file as text, or raise if it is no table or lacks a column."""
     with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.reader(file))
+        # ``oddkout predict`` puts an apostrophe before cells that look like formulas.
+        rows = [[plain_cell(cell) for cell in row] for row in csv.reader(file)]
     header, rows = (rows[0], [row for row in rows[1:] if row]) if rows else ([], [])
     if columns.labels is None and columns.target not in header:
         if columns.target == "label":

@@ -154,10 +154,10 @@ class Classifier:
             x: Images, rows of features, or encoded rows of a table.
             prior: See ``predict_logits``.
         """
-        logits = self._network_logits(x)
+        logits = self.network_logits(x)
         return self.mixture.combined(logits, prior=self.requested_prior(prior))
 
-    def _network_logits(
+    def network_logits(
         self, x: Shaped[ndarray, "examples ..."]
     ) -> Float[Tensor, "examples *members classes"]:
         """Logits of every network, before they are combined."""
@@ -202,7 +202,7 @@ class Classifier:
                 only.
         """
         return decided(
-            self._network_logits(self._encoded(x)),
+            self.network_logits(self._encoded(x)),
             mixture=self.mixture,
             held_out=self.held_out,
             classes=self.classes,

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jaxtyping import Float
+from jaxtyping import Float, Int
+from numpy import ndarray
 from torch import Tensor
 
 from oddkout.checks import Number
@@ -11,10 +12,9 @@ from oddkout.decisions.cost_table import cost_table
 from oddkout.decisions.costing import costs as expected_costs
 from oddkout.decisions.costing import policy_costs
 from oddkout.decisions.decided import Decisions, decided_costs, decided_referrals, decided_sets
-from oddkout.decisions.held_out import HeldOut
+from oddkout.decisions.held_out import HeldOut, prior_shift
 from oddkout.decisions.inputs import probabilities
-from oddkout.decisions.referral import Referral
-from oddkout.decisions.sets import PredictionSets
+from oddkout.decisions.trial import trial, trial_record
 from oddkout.mixture import Mixture
 
 
@@ -46,11 +46,7 @@ def decided(
             f"{' and '.join(given) or 'none'}; pass coverage=0.9 for sets, risk=0.05 for answers "
             "or referral, or costs=... for the cheapest answers"
         )
-    # Held-out examples occur as in training; weigh them if predictions are for something else.
-    target = prior if prior is not None or mixture.stated == mixture.train else mixture.stated
-    shift: dict[str, Any] = (
-        {} if target is None else {"prior": target, "train_prior": mixture.stated}
-    )
+    shift = prior_shift(stated=mixture.stated, train=mixture.train, prior=prior)
     if costs is not None:
         if by_class is not None:
             raise ValueError("by_class is for coverage or risk; leave it out with costs")
@@ -67,18 +63,42 @@ def decided(
             "none: it was trained without folds or by an earlier version; train it again with "
             "folds, or decide by costs"
         )
-    common: dict[str, Any] = {"classes": classes, "groups": held_out.groups} | shift
     if risk is not None:
-        referral = Referral(risk=risk, by_class=bool(by_class))
-        referral.fit(held_out.logits, held_out.labels, **common)
+        referral = held_out.referral(risk, by_class=bool(by_class), classes=classes, **shift)
         probs = probabilities(mixture.combined(logits))
         return decided_referrals(referral, probs, source=held_out.source)
     assert coverage is not None
-    sets = PredictionSets(coverage, by_class=by_class is not False)
-    if held_out.source == "members":
-        sets.fit(held_out.logits, held_out.labels, folds=held_out.folds, **common)
-        is_in = sets.predict(mixture.by_member(logits))
-    else:
-        sets.fit(held_out.logits, held_out.labels, **common)
-        is_in = sets.predict(mixture.combined(logits))
+    sets = held_out.sets(coverage, by_class=by_class is not False, classes=classes, **shift)
+    is_from_members = held_out.source == "members"
+    is_in = sets.predict(mixture.by_member(logits) if is_from_members else mixture.combined(logits))
     return decided_sets(sets, is_in, source=held_out.source)
+
+
+def tried(
+    logits: Float[Tensor, "examples *members classes"],
+    *,
+    labels: Int[ndarray, " examples"],
+    mixture: Mixture,
+    held_out: HeldOut,
+    classes: Sequence[str],
+) -> dict[str, Any]:
+    """What decisions promise, and how they do on examples of known class, for a card.
+
+    Args:
+        logits: Logits of every network for the examples.
+        labels: Classes of the examples.
+        mixture: How the networks predict together.
+        held_out: Predictions of training examples by networks that did not see them.
+        classes: Names of the classes.
+    """
+    combined = mixture.combined(logits)
+    found = trial(
+        held_out,
+        logits=combined,
+        members=mixture.by_member(logits) if held_out.source == "members" else None,
+        stated=mixture.stated,
+        train=mixture.train,
+        classes=classes,
+    )
+    predicted = combined.argmax(dim=1).numpy()
+    return trial_record(found, labels=labels, predicted=predicted, classes=classes)

@@ -11,11 +11,10 @@ import numpy as np
 from oddkout.checks import Number, at_least, one_of
 from oddkout.data import Data, load_data
 from oddkout.data.sources import DataSource
-from oddkout.evaluation import Evaluation, evaluate
-from oddkout.evaluation.weighting import evaluate_for_prior
 from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.folds import Calibration, suitable_folds
 from oddkout.fitting.held_out_file import held_out_of
+from oddkout.fitting.judging import tested
 from oddkout.fitting.methods import chosen_method
 from oddkout.fitting.pipeline import Fitted, MembersOption
 from oddkout.fitting.preparation import Prepared, prepared
@@ -26,9 +25,6 @@ from oddkout.fitting.training import Progress
 from oddkout.fitting.views import table_recipe
 from oddkout.prior import Population, prior_sentence, requested_population
 from oddkout.version import versions
-
-# Number of bins of the calibration error, as in the paper.
-BINS = 10
 
 
 def fit(
@@ -178,8 +174,9 @@ def fit_data(
         ),
     )
     classifier.scores = fitted.scores
-    classifier.evaluation = evaluated(classifier, data, population)
+    decisions = tested(classifier, data, population)
     classifier.details = _details(classifier, data, ready, fitted) | {
+        "decisions": decisions,
         "prior": prior_sentence(mixture.stated, population),
         "settings": settings_of(fitted)
         | {"folds": count, "members": members, "calibrate": calibrate,
@@ -208,27 +205,6 @@ def settings_of_recipe(recipe: Recipe) -> dict[str, Any]:
 def _parameters(fitted: Stack) -> int:
     """Number of weights of all networks together."""
     return sum(weights.numel() for weights in fitted.model.parameters())
-
-
-def evaluated(classifier: Classifier, data: Data, population: Population) -> Evaluation | None:
-    """Evaluation on the test part; None if it has fewer than 2 examples.
-
-    Args:
-        population: Class frequencies to judge for; requested ones weigh the test examples.
-    """
-    if len(data.y_test) < 2:
-        return None
-    judge = evaluate_for_prior if isinstance(population, tuple) else evaluate
-    return judge(
-        classifier.encoded_logits(np.asarray(data.x_test[:])),
-        data.y_test,
-        classes=data.classes,
-        train_labels=data.y_train,
-        # Guess the frequencies that the probabilities are for.
-        prior=None if population == "train" else classifier.prior,
-        groups=data.test_groups,
-        bins=BINS,
-    )
 
 
 def described(classifier: Classifier, data: Data, ready: Prepared) -> dict[str, Any]:

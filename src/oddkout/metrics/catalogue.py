@@ -221,3 +221,50 @@ METRICS = {
         ),
     )
 }
+
+# What decisions are judged by; ``oko.compare`` measures them, ``evaluate`` does not.
+DECISIONS = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            name="cost",
+            title="cost per case",
+            direction="lower",
+            meaning="Mean cost of the cheapest answers, by the given costs.",
+        ),
+        Metric(
+            name="set_coverage",
+            title="sets: coverage",
+            direction="none",
+            meaning="Share of the prediction sets that hold the true class; 90 % are asked for, in "
+            "each class.",
+            scale=100,
+            unit="%",
+            digits=1,
+            highest=1,
+        ),
+        Metric(
+            name="set_size",
+            title="sets: size",
+            direction="lower",
+            meaning="Mean number of classes in a prediction set; compare at equal coverage.",
+            digits=2,
+        ),
+        *(
+            Metric(
+                name=f"answered_{risk}",
+                title=f"answered %, {risk} % risk",
+                direction="higher",
+                meaning="Share of cases that are answered and not referred, if at most "
+                f"{risk} % of the answers may be wrong, with 95 % confidence.",
+                scale=100,
+                digits=1,
+                highest=1,
+            )
+            for risk in (1, 5, 10)
+        ),
+    )
+}
+
+# All metrics.
+CATALOGUE = METRICS | DECISIONS

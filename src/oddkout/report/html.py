@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from oddkout.checks import Number
-from oddkout.comparing.comparison import COMPARED
 from oddkout.comparing.statistics import Interval
-from oddkout.metrics.catalogue import METRICS
+from oddkout.metrics.catalogue import CATALOGUE
 from oddkout.report.page import Page
 from oddkout.version import __version__
 
@@ -31,15 +30,14 @@ def report_html(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["written"] = lambda value, metric: METRICS[metric].written(value)
+    environment.filters["written"] = lambda value, metric: CATALOGUE[metric].written(value)
     environment.globals["bar"] = _bar
     script = (_HERE / "report.js").read_text()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template("report.html.jinja").render(
         page=page,
         methods=list(page.comparison.by_method),
-        catalogue=METRICS,
-        metrics=COMPARED,
+        catalogue=CATALOGUE,
         css=Markup((_HERE / "report.css").read_text()),
         script=Markup(script),
         script_hash=digest,

@@ -7,7 +7,10 @@ from typing import Any
 
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
-from oddkout.comparing.contestants import ALWAYS, is_outsider
+from oddkout.comparing.contestants import ALWAYS, OUTSIDERS, is_outsider
+from oddkout.comparing.criterion import chosen_criterion
+from oddkout.comparing.saved import COSTS
+from oddkout.comparing.verdict import GUESS
 from oddkout.fitting.recipe import Recipe, suited_to
 
 # The fields of a config that are options of ``oddkout compare``.
@@ -57,6 +60,10 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
         options["choose"] = chosen
     if isinstance(config.population, tuple):
         options["prior"] = list(config.population)
+    if comparison.costs is not None:
+        options["costs"] = str(Path(out) / COSTS)
+    if comparison.criterion != chosen_criterion(None, has_costs=comparison.costs is not None):
+        options["criterion"] = comparison.criterion
     if config.members != RunConfig.members:
         options["members"] = config.members
     if recipe.keys() - set(_RECIPE):
@@ -76,3 +83,34 @@ def reproducing_command(comparison: Comparison, *, out: str | Path) -> str:
 def _as_option(value: Any) -> str:
     """A value as typed on the command line."""
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def training_command(comparison: Comparison, *, runs: str | Path) -> str | None:
+    """The command that trains the winner, or the best of ours if no file may name the winner.
+
+    Args:
+        runs: Folder of the comparison.
+
+    Returns:
+        None if there is nothing to train: no winner, or guessing wins.
+    """
+    winner = comparison.winner
+    if winner is None or winner == GUESS:
+        return None
+    data, folder = shlex.quote(comparison.setting.data), shlex.quote(str(runs))
+    if winner in OUTSIDERS or not is_outsider(winner):
+        return f"oddkout train {data} --method best --from {folder} --out model"
+    ours = comparison.best_of_ours
+    target = comparison.setting.target
+    column = "" if target is None else f" --target {shlex.quote(target)}"
+    return None if ours is None else f"oddkout train {data}{column} --method {ours} --out model"
+
+
+def checking_command(comparison: Comparison) -> str:
+    """The command that checks the data of a comparison."""
+    config = comparison.setting
+    parts = [f"oddkout doctor {shlex.quote(config.data)}"]
+    for name in ("target", "group"):
+        if getattr(config, name) is not None:
+            parts.append(f"--{name} {shlex.quote(getattr(config, name))}")
+    return " ".join(parts)

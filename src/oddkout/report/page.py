@@ -10,15 +10,22 @@ from typing import Any
 import numpy as np
 
 from oddkout.checks import Number
-from oddkout.comparing.comparison import COMPARED, Comparison
+from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.contestants import table_order
+from oddkout.comparing.deciding import class_sets, mean_confusion
 from oddkout.comparing.fingerprint import identified
 from oddkout.comparing.perform import data_for
-from oddkout.comparing.rows import KINDS, Row, table_rows
+from oddkout.comparing.rows import Table, tables_of
 from oddkout.comparing.run import Run
+from oddkout.data import Data
 from oddkout.diagnosis import Diagnosis, doctor
+from oddkout.metrics.catalogue import CATALOGUE
+from oddkout.report.action import Action
+from oddkout.report.confusion import Confusion
+from oddkout.report.glossary import GlossaryEntry, glossary
 from oddkout.report.headline import headline
+from oddkout.report.mistakes import Mistake, confident_mistakes
 from oddkout.report.pictures import Picture, pictures
 from oddkout.report.pooling import rare_classes
 
@@ -27,6 +34,7 @@ _QUESTIONS = (
     ("Best probabilities", "nll", True),
     ("Best probabilities as trained", "nll", False),
 )
+_CHEAPEST = ("Cheapest", "cost", True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +44,16 @@ class Page:
     Attributes:
         comparison: The comparison, with the predictions of its runs.
         command: The command that repeats it.
-        diagnosis: The findings of ``doctor``, or why it could not read the data.
+        action: What to do.
+        data: The data of the first seed, or why they could not be read.
+        has_mistakes: Whether to show confident mistakes, which are examples of the test part.
     """
 
     comparison: Comparison
     command: str
-    diagnosis: Diagnosis | str
+    action: Action
+    data: Data | str
+    has_mistakes: bool = True
 
     @property
     def title(self) -> str:
@@ -58,29 +70,85 @@ class Page:
         """The pictures by kind."""
         return pictures(self.comparison)
 
+    @property
+    def lead(self) -> str | None:
+        """The method that is shown first: the winner, or without folds that with the best NLL."""
+        if not self.comparison.methods:
+            return None
+        return self.comparison.winner or self.comparison.best("nll", is_tempered=True)
+
+    # The kinds of pictures that there are for each method.
+    kinds = ("reliability", "entropy", "classes", "learning")
+
+    def first_pictures(self, kind: str) -> list[Picture]:
+        """The pictures of the method that is shown first."""
+        return [one for one in self.pictures[kind] if one.method == self.lead]
+
+    def other_pictures(self, kind: str) -> list[Picture]:
+        """The pictures of the other methods."""
+        return [one for one in self.pictures[kind] if one.method != self.lead]
+
     @cached_property
-    def tables(self) -> list[tuple[bool, list[Row]]]:
-        """The rows of the tables: calibrated (True) and as trained (False)."""
-        return [(kind, table_rows(self.comparison, is_tempered=kind)) for kind in KINDS]
+    def tables(self) -> list[tuple[str, Table]]:
+        """The tables, each with its kind: ``tempered``, ``as_trained`` or ``decisions``."""
+        tables = tables_of(self.comparison)
+        return list(zip(("tempered", "as_trained", "decisions"), tables, strict=False))
 
     @cached_property
     def spans(self) -> dict[str, tuple[float, float]]:
-        """The common range of the bars of each metric, in both tables."""
+        """The common range of the bars of each metric, in all tables."""
+        cells = [cell for _, table in self.tables for row in table.rows for cell in row.cells]
         spans = {}
-        for column, metric in enumerate(COMPARED):
-            cells = [row.cells[column] for _, rows in self.tables for row in rows]
-            values = [value for cell in cells for value in vars(cell.interval).values()]
-            for cell in cells:
+        for metric in dict.fromkeys(cell.metric for cell in cells):
+            if metric in self.comparison.tried and CATALOGUE[metric].highest == 1:
+                spans[metric] = (0.0, 1.0)
+                continue
+            mine = [cell for cell in cells if cell.metric == metric]
+            values = [value for cell in mine for value in vars(cell.interval).values()]
+            for cell in mine:
                 values += [] if cell.null is None else [0.0, cell.null[1]]
             spans[metric] = _span(values)
         return spans
+
+    @cached_property
+    def class_sets(self) -> list[dict[str, Any]]:
+        """Coverage and size of the sets of each class, for the method that is shown first."""
+        if self.lead is None or not self.comparison.tried:
+            return []
+        return class_sets(self.comparison.by_method[self.lead])
+
+    @cached_property
+    def confusion(self) -> Confusion | None:
+        """Who is taken for whom by the method that is shown first."""
+        if self.lead is None:
+            return None
+        runs = self.comparison.by_method[self.lead]
+        return Confusion(runs[0].classes, mean_confusion(runs))
+
+    @cached_property
+    def mistakes(self) -> list[Mistake]:
+        """The most confident mistakes of the method that is shown first, on the first seed."""
+        if self.lead is None or isinstance(self.data, str) or not self.has_mistakes:
+            return []
+        return confident_mistakes(self.comparison.by_method[self.lead][0], self.data)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | str:
+        """The findings of ``doctor`` for the first seed, or why it cannot read the data."""
+        return self.data if isinstance(self.data, str) else doctor(self.data)
+
+    @property
+    def terms(self) -> list[tuple[str, list[GlossaryEntry]]]:
+        """The glossary."""
+        return glossary(self.comparison)
 
     @cached_property
     def answers(self) -> list[dict[str, Any]]:
         """The best method for each question, and the paired differences of the others to it."""
         if not self.comparison.methods:
             return []
-        return [_answer(self.comparison, *question) for question in _QUESTIONS]
+        third = _QUESTIONS[2] if self.comparison.costs is None else _CHEAPEST
+        return [_answer(self.comparison, *question) for question in (*_QUESTIONS[:2], third)]
 
     @property
     def first(self) -> Run | None:
@@ -160,14 +228,14 @@ class Page:
         return {name: [config[name] for config in configs] for name in configs[0]}
 
 
-def diagnosed(comparison: Comparison) -> Diagnosis | str:
-    """The findings of ``doctor`` for the first seed, or why it cannot read the data."""
+def first_data(comparison: Comparison) -> Data | str:
+    """The data of the first seed, or why they cannot be read."""
     config = _first_config(comparison)
     exists = Path(config.data).exists()
     if config.fingerprint and exists and identified(config).fingerprint != config.fingerprint:
         return f"{config.data} has changed since the runs were made"
     try:
-        return doctor(data_for(config))
+        return data_for(config)
     except (ValueError, OSError, ModuleNotFoundError) as error:
         return str(error)
 

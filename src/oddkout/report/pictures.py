@@ -10,7 +10,7 @@ import numpy as np
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.run import Run
 from oddkout.evaluation import ClassResult
-from oddkout.fitting.fit import BINS
+from oddkout.fitting.judging import BINS
 from oddkout.metrics.entropies import entropies
 from oddkout.metrics.predictions import read
 from oddkout.metrics.ranking import risk_coverage

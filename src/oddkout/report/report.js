@@ -27,6 +27,19 @@ const isDark = () => root.dataset.theme
 const themeButton = document.getElementById("theme");
 themeButton.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; });
 
+// The command goes to the clipboard, or is selected if the browser does not allow that.
+const copyButton = document.getElementById("copy");
+copyButton.addEventListener("click", async () => {
+  const code = document.getElementById(copyButton.dataset.copies);
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    copyButton.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(code);
+    copyButton.textContent = "Selected";
+  }
+});
+
 // Tables sort by the value of a column: better first, and on a second press worse first.
 function sortBy(header) {
   const table = header.closest("table");

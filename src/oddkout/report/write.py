@@ -7,12 +7,15 @@ from typing import Any
 
 from oddkout.comparing.saved import comparison_record, load_comparison
 from oddkout.comparing.tables import comparison_json, comparison_latex, comparison_markdown
+from oddkout.report.action import recommended
 from oddkout.report.html import report_html
 from oddkout.report.invocation import reproducing_command
-from oddkout.report.page import Page, diagnosed
+from oddkout.report.page import Page, first_data
 
 
-def write_report(runs: str | Path, *, out: str | Path | None = None) -> dict[str, Path]:
+def write_report(
+    runs: str | Path, *, out: str | Path | None = None, mistakes: bool = True
+) -> dict[str, Path]:
     """Write the report of the comparison in a folder.
 
     Only the runs listed in ``comparison.json`` are included. Files are replaced atomically.
@@ -20,6 +23,7 @@ def write_report(runs: str | Path, *, out: str | Path | None = None) -> dict[str
     Args:
         runs: Folder of the comparison, see ``compare``.
         out: Folder for the report; by default that of the runs.
+        mistakes: Whether to show the most confident mistakes, which are examples of the test part.
 
     Returns:
         The paths of the page and the tables: ``html``, ``markdown``, ``latex`` and ``json``.
@@ -28,7 +32,9 @@ def write_report(runs: str | Path, *, out: str | Path | None = None) -> dict[str
     page = Page(
         comparison=comparison,
         command=reproducing_command(comparison, out=runs),
-        diagnosis=diagnosed(comparison),
+        action=recommended(comparison, runs=runs),
+        data=first_data(comparison),
+        has_mistakes=mistakes,
     )
     folder = Path(runs if out is None else out)
     folder.mkdir(parents=True, exist_ok=True)

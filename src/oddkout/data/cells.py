@@ -19,3 +19,13 @@ def safe_cell(value: Any) -> Any:
     except ValueError:
         return f"'{value}"
     return value
+
+
+def plain_cell(text: str) -> str:
+    """The text that ``safe_cell`` was given.
+
+    Example:
+        >>> plain_cell("'=cmd()"), plain_cell("'tis"), plain_cell("ill")
+        ('=cmd()', "'tis", 'ill')
+    """
+    return text[1:] if text.startswith("'") and safe_cell(text[1:]) == text else text
