@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 # What is always compared with: guessing the class frequencies, and the simplest real classifier.
 GUESS, SIMPLE = "guess", "logistic"
 
+# One contestant is cheaper than another if its training takes at most this share of the time; a
+# smaller difference may be the machine's.
+_CHEAPER = 2 / 3
+
 # A test part is too small to decide if it cannot show this difference in NLL, which is about 10 %
 # more probability on the true class.
 _LARGE = 0.1
@@ -164,11 +168,13 @@ def _close(comparison: "Comparison") -> str:
     seconds = {name: _seconds(comparison, name) for name in ranked}
     if not all(seconds.values()):
         return ""
-    cheap = min(ranked, key=lambda name: seconds[name])
-    text = (
-        f"The NLL of {ranked[0]} and {ranked[1]} is statistically indistinguishable; {cheap} is "
-        "the cheaper to train."
+    cheap, dear = sorted(ranked, key=lambda name: seconds[name])
+    cost = (
+        f"{cheap} is the cheaper to train."
+        if seconds[cheap] <= _CHEAPER * seconds[dear]
+        else "both take about as long to train."
     )
+    text = f"The NLL of {ranked[0]} and {ranked[1]} is statistically indistinguishable; {cost}"
     examples, lag = _test_examples(comparison), comparison.lag(ranked[1], "nll", is_tempered=True)
     if examples is None or math.isnan(lag.low):
         return text
