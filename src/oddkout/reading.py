@@ -44,7 +44,10 @@ def reading(
         Traceback (most recent call last):
         oddkout.reading.FileError: /dev/zero must be a regular file, but it is a device; ...
     """
-    size = regular_size(path)
+    try:
+        size = regular_size(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file {path}; {repair}") from None
     if most_bytes is None:
         refuse_large(path, size)
     elif size > most_bytes:
@@ -60,10 +63,6 @@ def reading(
         raise FileError(
             f"reading {path} needs {missing.name}; run: pip install 'oddkout[data]'"
         ) from None
-    except FileNotFoundError:
-        if path.exists():
-            raise
-        raise FileNotFoundError(f"there is no file {path}; check the path") from None
     # Damaged files raise every kind of exception: from parsers, codecs, zlib and the memory.
     except Exception as error:
         raise FileError(

@@ -46,7 +46,7 @@ def compared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compared")
     oko.compare(
         table(folder / "table.csv"), target="y", methods=["vanilla", "oko"], learning_rates=[0.1],
-        folds=2, seeds=2, recipe={"updates": 20}, out=folder / "runs", executor=InThisProcess(),
+        folds=2, seeds=2, recipe={"updates": 5}, out=folder / "runs", executor=InThisProcess(),
     )  # fmt: skip
     return folder / "runs"
 

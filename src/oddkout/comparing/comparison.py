@@ -20,9 +20,6 @@ from oddkout.prior import prior_sentence
 if TYPE_CHECKING:
     from oddkout.comparing.tables import ComparisonTable
 
-# The metrics that are compared.
-COMPARED = ("accuracy", "nll", "ece", "brier", "entropy_gap")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:

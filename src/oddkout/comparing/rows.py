@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from oddkout.comparing.comparison import COMPARED, Comparison
+from oddkout.comparing.comparison import Comparison
+from oddkout.comparing.schema import COMPARED
 from oddkout.comparing.statistics import Interval
 from oddkout.metrics.catalogue import METRICS
 

@@ -1,13 +1,16 @@
 """The outcome of a run: metrics and predictions, or the reason of its failure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from jaxtyping import Float, Int
+import numpy as np
+from jaxtyping import Float, Int, Shaped
 from numpy import ndarray
 
 from oddkout.comparing.config import FORMAT, RunConfig
+from oddkout.comparing.schema import RunRecord
+from oddkout.records import matched
 from oddkout.version import versions
 
 # Key of ``fold_metrics`` in ``run.json`` and in committed results.
@@ -120,14 +123,38 @@ class Run:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Run":
-        """Read the result of ``to_dict``."""
-        if values.get("format") != FORMAT:
+        """Read the result of ``to_dict``, or raise if it does not match its schema."""
+        if isinstance(values, dict) and values.get("format") != FORMAT:
             raise ValueError(f"this version does not read runs of format {values.get('format')}")
+        matched(values, RunRecord)
         kept = {part.name: values[part.name] for part in fields(cls) if part.name in values}
         kept["fold_metrics"] = values.get(_FOLDS_KEY, {})
         kept["config"] = RunConfig.from_dict(values["config"])
         kept["classes"] = tuple(values["classes"])
         return cls(**kept)
+
+
+def checked_predictions(
+    arrays: Mapping[str, Shaped[ndarray, "..."]], run: Run
+) -> dict[str, Shaped[ndarray, "..."]]:
+    """The arrays of ``predictions.npz``, or raise if they are not of this run."""
+    kept = {name: arrays[name] for name in ARRAYS if name in arrays}
+    rows = {"labels": len(kept["labels"]), "fold_labels": len(kept.get("fold_labels", ()))}
+    for name, array in kept.items():
+        count = rows["fold_labels" if name.startswith("fold") else "labels"]
+        is_logits = name.endswith("logits")
+        is_valid = (
+            array.dtype.kind in ("f" if is_logits else "iu")
+            and array.shape == ((count, len(run.classes)) if is_logits else (count,))
+            and (not is_logits or bool(np.isfinite(array).all()))
+            and (not name.endswith("labels") or bool((array < len(run.classes)).all()))
+            and (is_logits or bool((array >= 0).all()))
+        )
+        if not is_valid:
+            raise ValueError(f"{name} does not fit, {array.dtype} of shape {array.shape}")
+    if absent := {"logits", "calibrated_logits"} - kept.keys():
+        raise ValueError(f"{', '.join(sorted(absent))} are missing")
+    return kept
 
 
 def failed_runs(configs: Iterable[RunConfig], reason: str) -> list[Run]:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oddkout.comparing.comparison import COMPARED, Comparison
+from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.rows import KINDS, Cell, table_rows
+from oddkout.comparing.schema import COMPARED
 from oddkout.comparing.statistics import Interval
 from oddkout.metrics.catalogue import METRICS
 

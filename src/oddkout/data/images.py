@@ -95,6 +95,14 @@ def _upright_bytes(image: Any) -> Any:
     return Image.fromarray(np.rint(values * factor).astype(np.uint8))
 
 
+def is_image_folder(folder: Path) -> bool:
+    """Whether every folder in a folder holds an image, and there are at least two of them."""
+    parts = [part for part in folder.iterdir() if part.is_dir() and not part.name.startswith(".")]
+    return len(parts) > 1 and all(
+        any(file.suffix.lower() in SUFFIXES for file in part.iterdir()) for part in parts
+    )
+
+
 def read_image_folder(
     folder: Path, *, image_size: int | None = None
 ) -> tuple[UInt8[ndarray, "..."] | ImageFiles, Shaped[ndarray, "..."]]:

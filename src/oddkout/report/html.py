@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from oddkout.checks import Number
-from oddkout.comparing.comparison import COMPARED
+from oddkout.comparing.schema import COMPARED
 from oddkout.comparing.statistics import Interval
 from oddkout.metrics.catalogue import METRICS
 from oddkout.report.page import Page

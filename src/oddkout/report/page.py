@@ -4,19 +4,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from oddkout.checks import Number
-from oddkout.comparing.comparison import COMPARED, Comparison
+from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.contestants import table_order
-from oddkout.comparing.fingerprint import identified
+from oddkout.comparing.fingerprint import changed
 from oddkout.comparing.perform import data_for
 from oddkout.comparing.rows import KINDS, Row, table_rows
 from oddkout.comparing.run import Run
+from oddkout.comparing.schema import COMPARED
 from oddkout.diagnosis import Diagnosis, doctor
 from oddkout.report.headline import headline
 from oddkout.report.pictures import Picture, pictures
@@ -163,10 +163,9 @@ class Page:
 def diagnosed(comparison: Comparison) -> Diagnosis | str:
     """The findings of ``doctor`` for the first seed, or why it cannot read the data."""
     config = _first_config(comparison)
-    exists = Path(config.data).exists()
-    if config.fingerprint and exists and identified(config).fingerprint != config.fingerprint:
-        return f"{config.data} has changed since the runs were made"
     try:
+        if reason := changed(config):
+            return reason
         return doctor(data_for(config))
     except (ValueError, OSError, ModuleNotFoundError) as error:
         return str(error)
