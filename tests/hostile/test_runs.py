@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hostile.test_card import changed
 
+from oddkout.comparing.config import RunConfig
 from oddkout.comparing.saved import load_comparison
 from oddkout.report.page import diagnosed
 
@@ -182,20 +183,18 @@ def test_a_report_reads_no_data_that_the_runs_do_not_identify(runs, tmp_path, mo
         (str(secret), "", "has changed since"),
     ):
         copy = shutil.copytree(runs, tmp_path / "copy")
-        _rewritten(copy, data, fingerprint)
+        rewritten(copy, data=data, fingerprint=fingerprint)
         assert said in diagnosed(load_comparison(copy, has_predictions=False))
         shutil.rmtree(copy)
     assert set(hashed) == {str(secret)}
 
 
-def _rewritten(folder, data, fingerprint):
-    """All runs with other data, under their new names."""
-    from oddkout.comparing.config import RunConfig
-
+def rewritten(folder, *, data=None, fingerprint=None):
+    """Give all runs other data, if any, and the names that their configs have now."""
     names = {}
     for path in folder.glob("*/run.json"):
         values = json.loads(path.read_text())
-        values["config"]["data"] = data
+        values["config"]["data"] = data or values["config"]["data"]
         if fingerprint is not None:
             values["config"]["fingerprint"] = fingerprint
         values["id"] = RunConfig.from_dict(values["config"]).id

@@ -137,7 +137,7 @@ def train_classifier(
     with processes() as is_first, training_progress(is_first) as progress:
         if runs is not None:
             _refuse_with_best(
-                recipe
+                {name: value for name, value in recipe.items() if name != "model"}
                 | given(k=k, head=head, distribution=distribution, train_examples=train_examples)
                 | given(test=test, image_size=image_size, data_dir=data_dir)
                 | {
@@ -159,8 +159,9 @@ def train_classifier(
                 | ({"test_size": test_size} if test_size != TEST_SIZE else {})
             )
             classifier = fit_winner(
-                runs, source, target=target, seed=seed, checkpoint=checkpoint, progress=progress
-            )
+                runs, source, target=target, model=model, seed=seed, checkpoint=checkpoint,
+                progress=progress,
+            )  # fmt: skip
         else:
             classifier = fit(
                 source,
