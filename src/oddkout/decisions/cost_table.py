@@ -1,6 +1,5 @@
 """Tables of costs: a matrix with the names of its answers, from an array, a frame or a file."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from oddkout.checks import few
+from oddkout.data.text_rows import read_text_rows
 from oddkout.decisions.costing import checked_costs
 from oddkout.decisions.referral import REFER
 
@@ -62,10 +62,7 @@ def cost_table(costs: Any, *, classes: Sequence[str]) -> CostTable:
 
 def _read(path: Path, classes: Sequence[str]) -> CostTable:
     """Read a CSV file."""
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file of costs {path}; check the path")
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        lines = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    lines = [row for row in read_text_rows(path) if any(cell.strip() for cell in row)]
     if len(lines) < 2 or len(lines[0]) < 2:
         raise ValueError(
             f"{path.name} must hold a header with the answers and a row per true class, its name "
