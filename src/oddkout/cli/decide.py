@@ -13,6 +13,7 @@ from oddkout.checks import few
 from oddkout.cli.cells import safe_cell
 from oddkout.cli.prior import PriorOption, prior_value
 from oddkout.cli.source import JsonOption
+from oddkout.cli.terminal import printable
 from oddkout.data.examples import read_examples
 from oddkout.data.sources import is_frame
 from oddkout.decisions.decided import Decisions
@@ -88,7 +89,7 @@ def decide(
         temporary.write_text(text, encoding="utf-8", newline="")
         temporary.replace(out)
     if not is_json or out is not None:
-        print(found, file=sys.stderr if out is None else sys.stdout)
+        print(printable(found), file=sys.stderr if out is None else sys.stdout)
 
 
 def _kept(examples: Any, names: list[str]) -> list[list[Any]]:

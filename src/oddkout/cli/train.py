@@ -46,6 +46,7 @@ from oddkout.cli.source import (
     TextOption,
     TrainExamplesOption,
 )
+from oddkout.cli.terminal import printable
 from oddkout.comparing.winner import fit_winner
 from oddkout.data.categories import RARE_BELOW
 from oddkout.fitting.classifier import Classifier, refuse_other_content
@@ -194,7 +195,7 @@ def train_classifier(
         return
     classifier.save(out)
     shutil.rmtree(checkpoint, ignore_errors=True)
-    print(json.dumps(_record(classifier, out)) if is_json else _summary(classifier, out))
+    print(json.dumps(_record(classifier, out)) if is_json else printable(_summary(classifier, out)))
 
 
 @contextmanager

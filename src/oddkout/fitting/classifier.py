@@ -166,7 +166,16 @@ class Classifier:
                 f"examples must have the shape that the classifier was trained on, {self.shape}, "
                 f"got {shape}; scale images to it, or pass the same columns"
             )
-        return predict_logits(self.model, self.standardisation(x))
+        with np.errstate(over="ignore"):  # refused below
+            inputs = self.standardisation(x)
+        is_wrong = inputs.isinf() if self.mixture.has_gaps else ~inputs.isfinite()
+        if broken := is_wrong.flatten(1).any(dim=1).nonzero().flatten().tolist():
+            raise ValueError(
+                "examples must be finite and of the size of the training data, but those at "
+                f"{few(broken)} (from 0) hold NaN, infinity or numbers beyond single precision; "
+                "correct or drop them"
+            )
+        return predict_logits(self.model, inputs)
 
     def predict_proba(self, x: Any, *, prior: Any = None) -> Float[ndarray, "examples classes"]:
         """Probability of each class; the arguments are those of ``predict_logits``."""
