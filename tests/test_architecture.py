@@ -13,7 +13,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # From the bottom up: a module imports only what stands in a row above its own.
 LAYERS = [
-    ["checks", "draws", "randomness", "version"],
+    ["checks", "draws", "randomness", "reading", "version"],
+    ["records"],
     ["balance", "sets", "models", "data", "metrics", "workers"],
     ["pairs", "partners", "heads", "calibrators"],
     ["samplers", "losses"],

@@ -8,7 +8,9 @@ from oddkout.fitting.training import train
 from oddkout.models import build_model
 
 
-def run(x, y, *, method="oko", name="mlp", seed=0, dropout=0.0, checkpoint=None, **changes):
+def run(
+    x, y, *, method="oko", name="mlp", seed=0, dropout=0.0, checkpoint=None, groups=None, **changes
+):
     generator = torch.Generator().manual_seed(seed)
     shape = tuple(x.shape[1:])
     model = build_model(name, shape=shape, classes=10, generator=generator, dropout=dropout)
@@ -21,6 +23,7 @@ def run(x, y, *, method="oko", name="mlp", seed=0, dropout=0.0, checkpoint=None,
         classes=10,
         seed=seed,
         checkpoint=checkpoint,
+        groups=groups,
         **recipe.options,
     )
 

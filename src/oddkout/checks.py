@@ -23,12 +23,18 @@ Prior: TypeAlias = Any
 Number: TypeAlias = float | int
 
 
-def at_least(name: str, value: int, minimum: int) -> int:
-    """Return ``value``, or raise unless it is a whole number of at least ``minimum``."""
+def at_least(name: str, value: int, minimum: int, *, maximum: int | None = None) -> int:
+    """Return ``value``, or raise unless it is a whole number of at least ``minimum``.
+
+    Args:
+        maximum: Largest value, if there is one.
+    """
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ValueError(f"{name} must be a whole number, got {value!r}")
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
+    if maximum is not None and value > maximum:
+        raise ValueError(f"{name} must be at most {maximum:,}, got {value}")
     return int(value)
 
 

@@ -5,8 +5,8 @@ import statistics
 import pytest
 from grids import comparison_of
 
-from oddkout.comparing.comparison import COMPARED
 from oddkout.comparing.rows import Cell, table_rows
+from oddkout.comparing.schema import COMPARED
 from oddkout.comparing.statistics import Interval
 
 

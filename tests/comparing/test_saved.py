@@ -92,8 +92,8 @@ def test_the_last_comparison_of_a_folder_counts(tmp_path):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ("{", "is not a comparison that this version can read"),
-        ("[]", "is not a comparison that this version can read"),
+        ("{", "cannot be read as a comparison that this version knows"),
+        ("[]", "cannot be read as a comparison that this version knows"),
         ('{"format": 7}', "its format is 7, not 2"),
     ],
 )

@@ -15,6 +15,7 @@ from oddkout.comparing.store import RunStore
 
 def with_predictions(config, *, rows=5):
     run = run_of(config)
+    run.classes = tuple("0123456789")
     run.logits = np.full((rows, 10), config.seed, dtype=np.float32)
     run.calibrated_logits = run.logits / 2
     run.labels = np.arange(rows) % 10
@@ -24,7 +25,7 @@ def with_predictions(config, *, rows=5):
 def test_a_run_comes_back_as_it_was_written(tmp_path):
     store = RunStore(tmp_path / "runs")
     run = with_predictions(replace(SMALL, categorical=("a", "b")))
-    run.classes, run.seconds, run.temperature = ("x", "y"), {"train": 1.5}, 0.75
+    run.seconds, run.temperature = {"train": 1.5}, 0.75
     folder = store.write(run)
     assert folder.name == run.config.id
     assert run.config in store
@@ -125,7 +126,7 @@ def test_predictions_that_are_gone_are_named(tmp_path):
     store = RunStore(tmp_path)
     (store.write(with_predictions(SMALL)) / "predictions.npz").unlink()
     assert store.read(SMALL).value("nll") == 0.5
-    with pytest.raises(ValueError, match=r"predictions\.npz does not hold"):
+    with pytest.raises(FileNotFoundError, match=r"predictions\.npz; remove the folder"):
         store.read(SMALL, has_predictions=True)
 
 

@@ -7,7 +7,7 @@ import pytest
 from grids import comparison_of
 from synthetic import METHODS
 
-from oddkout.comparing.comparison import COMPARED
+from oddkout.comparing.schema import COMPARED
 from oddkout.comparing.tables import (
     FURTHER,
     comparison_json,

@@ -85,7 +85,7 @@ def test_a_missing_file_is_said_to_be_missing(server, tmp_path):
 
 def test_a_server_that_is_not_there_is_said_to_be_out_of_reach(server, tmp_path):
     gone = server.address.replace("127.0.0.1", "127.0.0.2")
-    with pytest.raises(OSError, match=r"cannot be reached .*; try again later"):
+    with pytest.raises(OSError, match=r"cannot be fetched .*; try again later"):
         download(f"{gone}/file", tmp_path / "file", checksum=MD5)
 
 

@@ -156,7 +156,7 @@ def test_lists_in_cells_are_refused_by_name(tmp_path):
 
 def test_only_regular_files_are_read(tmp_path):
     os.mkfifo(tmp_path / "a.csv")
-    with pytest.raises(FileNotFoundError, match="it is not a regular file"):
+    with pytest.raises(ValueError, match="must be a regular file, but it is a pipe"):
         read_frame(tmp_path / "a.csv")
 
 

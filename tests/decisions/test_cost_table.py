@@ -50,7 +50,7 @@ def test_wrong_files_are_refused_in_one_sentence(tmp_path, text, message):
 
 
 def test_a_missing_file_and_a_frame_with_repeated_rows_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file of costs"):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
         cost_table(tmp_path / "gone.csv", classes=CLASSES)
     with pytest.raises(ValueError, match="costs must name every class once"):
         cost_table(pd.DataFrame([[0, 1], [1, 0]], index=["ill", "ill"]), classes=CLASSES)

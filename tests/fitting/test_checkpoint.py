@@ -9,6 +9,8 @@ import time
 
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from trainings import run, weights
 
 from oddkout.fitting import training
@@ -70,16 +72,42 @@ def test_a_foreign_checkpoint_is_refused(digits, tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINT_EVERY", 5)
     x, y, *_ = digits
     (tmp_path / "damaged").write_bytes(b"nothing of the kind")
-    with pytest.raises(ValueError, match="is not a checkpoint of this run"):
+    with pytest.raises(ValueError, match="cannot be read as a checkpoint of this run"):
         run(x, y, checkpoint=tmp_path / "damaged")
     run(x, y, updates=10, checkpoint=tmp_path / "other")
     for changes in ({"updates": 8}, {"seed": 1}, {"learning_rate": 0.3}, {"method": "pair"}):
-        with pytest.raises(ValueError, match=r"this run \(other data or arguments\); delete it"):
+        with pytest.raises(
+            ValueError, match=r"this run \(other data, arguments or version\); delete it"
+        ):
             run(x, y, checkpoint=tmp_path / "other", **{"updates": 10} | changes)
-    with pytest.raises(ValueError, match="other data or arguments"):
+    with pytest.raises(ValueError, match="other data, arguments or version"):
         run(x + 1, y, updates=10, checkpoint=tmp_path / "other")
-    with pytest.raises(ValueError, match="other data or arguments"):
+    with pytest.raises(ValueError, match="other data, arguments or version"):
         run(torch.zeros(200, 1, 9, 9), y, updates=10, checkpoint=tmp_path / "other")
+
+
+def test_groups_and_the_version_are_part_of_a_run(digits, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 5)
+    x, y, *_ = digits
+    groups = torch.arange(len(y)) // 2
+    run(x, y, updates=10, groups=groups, checkpoint=tmp_path / "state")
+    with pytest.raises(ValueError, match="other data, arguments or version"):
+        run(x, y, updates=10, groups=groups.flip(0), checkpoint=tmp_path / "state")
+    monkeypatch.setattr("oddkout.fitting.checkpoint.__version__", "0.0.1")
+    with pytest.raises(ValueError, match="other data, arguments or version"):
+        run(x, y, updates=10, groups=groups, checkpoint=tmp_path / "state")
+
+
+@pytest.mark.parametrize("update", ["0", "-5", "11", "x", "1e3"])
+def test_update_counts_out_of_range_are_refused(digits, tmp_path, update):
+    x, y, *_ = digits
+    path = tmp_path / "state"
+    run(x, y, updates=10, checkpoint=path)
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    save_file(load_file(path), path, metadata=metadata | {"update": update})
+    with pytest.raises(ValueError, match="cannot be read as a checkpoint of this run"):
+        run(x, y, updates=10, checkpoint=path)
 
 
 def test_a_finished_run_resumes_at_its_end(digits, tmp_path, monkeypatch):

@@ -95,6 +95,8 @@ def damaged(held_out, path, change):
 def test_damaged_files_are_refused(tmp_path, change):
     held_out = fit(table(), folds=3, **QUICK).held_out
     damaged(held_out, tmp_path / HELD_OUT, change)
-    with pytest.raises(ValueError, match="does not hold the held-out predictions of this class"):
+    with pytest.raises(
+        ValueError, match="cannot be read as the held-out predictions of this class"
+    ):
         load_held_out(tmp_path / HELD_OUT, classes=3 if change == "classes" else 2)
     assert load_held_out(tmp_path / "gone", classes=2) is None

@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Sequence
 
+from oddkout.cli.terminal import printable
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``oddkout`` and return its exit code.
@@ -39,5 +41,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _failed(reason: str) -> int:
     """Print the reason as one line on stderr; return exit code 2."""
-    print(f"oddkout: {' '.join(reason.split())}", file=sys.stderr)
+    print(f"oddkout: {printable(' '.join(reason.split()))}", file=sys.stderr)
     return 2

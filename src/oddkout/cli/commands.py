@@ -1,5 +1,6 @@
 """The table of commands; each is defined in the module of its name."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -18,6 +19,7 @@ from oddkout.cli import (
     train,
     verify,
 )
+from oddkout.reading import DEFAULT_GIGABYTES, VARIABLE, memory_limit
 from oddkout.version import __version__
 
 app = typer.Typer(
@@ -32,8 +34,19 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    max_memory: Annotated[
+        float | None,
+        typer.Option(
+            "--max-memory",
+            help="Gigabytes that the content of one file may take; "
+            f"{DEFAULT_GIGABYTES:g} by default. Stands before the command.",
+        ),
+    ] = None,
 ) -> None:
     """Trustworthy classifiers from few, unevenly labelled examples."""
+    if max_memory is not None:
+        os.environ[VARIABLE] = str(max_memory)  # which worker processes inherit
+        memory_limit()  # raises for an invalid one
     if version:
         print(f"oddkout {__version__}")
         raise typer.Exit

@@ -47,6 +47,7 @@ from oddkout.cli.source import (
     TextOption,
     TrainExamplesOption,
 )
+from oddkout.cli.terminal import printable
 from oddkout.comparing.compare import TIME_LIMIT, compare
 from oddkout.comparing.saved import comparison_record
 from oddkout.comparing.tables import comparison_json, comparison_text
@@ -173,7 +174,7 @@ def compare_methods(
         record = comparison_record(comparison) | comparison_json(comparison)
         print(json.dumps(record | {"report": page}))
     else:
-        print(comparison_text(comparison))
+        print(printable(comparison_text(comparison)))
         print(f"\n{f'wrote {page}' if page else _NO_REPORT}")
     return 1 if comparison.failed else 0
 

@@ -12,6 +12,7 @@ import typer
 from oddkout.cli.kept import KeepOption, kept_columns
 from oddkout.cli.prior import PriorOption, prior_value
 from oddkout.cli.source import JsonOption
+from oddkout.cli.terminal import printable
 from oddkout.data.cells import safe_cell
 from oddkout.data.examples import read_examples
 from oddkout.decisions.decided import Decisions
@@ -85,7 +86,7 @@ def decide(
         temporary.write_text(text, encoding="utf-8", newline="")
         temporary.replace(out)
     if not is_json or out is not None:
-        print(found, file=sys.stderr if out is None else sys.stdout)
+        print(printable(found), file=sys.stderr if out is None else sys.stdout)
 
 
 def _as_csv(found: Decisions, before: dict[str, list[Any]]) -> str:

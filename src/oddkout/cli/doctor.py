@@ -17,6 +17,7 @@ from oddkout.cli.source import (
     TestSizeOption,
     TextOption,
 )
+from oddkout.cli.terminal import printable
 from oddkout.data.categories import RARE_BELOW
 from oddkout.diagnosis import doctor as examine
 
@@ -52,5 +53,5 @@ def doctor(
         group=group,
         data_dir=data_dir,
     )
-    print(json.dumps(diagnosis.to_dict(), indent=2) if is_json else diagnosis)
+    print(json.dumps(diagnosis.to_dict(), indent=2) if is_json else printable(diagnosis))
     return 0 if diagnosis.is_trainable else 1

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from oddkout.cli.source import JsonOption
+from oddkout.cli.terminal import printable
 from oddkout.evaluation import evaluate as evaluated
 from oddkout.evaluation.files import LabelColumns, read_predictions
 
@@ -56,7 +57,7 @@ def evaluate(
     columns = LabelColumns(target=target, labels=labels, id=id_column, group=group)
     file = read_predictions(predictions, are_logits=logits, columns=columns)
     for note in file.notes:
-        print(note, file=sys.stderr)
+        print(printable(note), file=sys.stderr)
     report = evaluated(
         **file.given,
         labels=file.labels,
@@ -73,6 +74,6 @@ def evaluate(
     if is_json:
         print(json.dumps(report.to_dict() | {"figures": figures}, allow_nan=False))
         return
-    print(report)
+    print(printable(report))
     for path in figures:
         print(f"wrote {path}")

@@ -47,6 +47,7 @@ from oddkout.cli.source import (
     TextOption,
     TrainExamplesOption,
 )
+from oddkout.cli.terminal import printable
 from oddkout.comparing.winner import fit_winner
 from oddkout.data.categories import RARE_BELOW
 from oddkout.fitting.classifier import Classifier, refuse_other_content
@@ -138,7 +139,7 @@ def train_classifier(
     with processes() as is_first, training_progress(is_first) as progress:
         if runs is not None:
             _refuse_with_best(
-                recipe
+                {name: value for name, value in recipe.items() if name != "model"}
                 | given(k=k, head=head, distribution=distribution, train_examples=train_examples)
                 | given(test=test, image_size=image_size, data_dir=data_dir)
                 | {
@@ -160,8 +161,9 @@ def train_classifier(
                 | ({"test_size": test_size} if test_size != TEST_SIZE else {})
             )
             classifier = fit_winner(
-                runs, source, target=target, seed=seed, checkpoint=checkpoint, progress=progress
-            )
+                runs, source, target=target, model=model, seed=seed, checkpoint=checkpoint,
+                progress=progress,
+            )  # fmt: skip
         else:
             classifier = fit(
                 source,
@@ -194,7 +196,7 @@ def train_classifier(
         return
     classifier.save(out)
     shutil.rmtree(checkpoint, ignore_errors=True)
-    print(json.dumps(_record(classifier, out)) if is_json else _summary(classifier, out))
+    print(json.dumps(_record(classifier, out)) if is_json else printable(_summary(classifier, out)))
 
 
 @contextmanager

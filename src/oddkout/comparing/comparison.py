@@ -12,6 +12,7 @@ from oddkout.comparing.criterion import Criterion, ranked_by
 from oddkout.comparing.differences import difference_of_runs, mean_of_runs, pooled_difference
 from oddkout.comparing.example_values import TRIED
 from oddkout.comparing.run import Run
+from oddkout.comparing.schema import COMPARED
 from oddkout.comparing.statistics import Interval, TrainingVariance
 from oddkout.data import KNOWN
 from oddkout.decisions.cost_table import CostTable
@@ -21,9 +22,6 @@ from oddkout.prior import prior_sentence
 
 if TYPE_CHECKING:
     from oddkout.comparing.tables import ComparisonTable
-
-# The metrics that are compared.
-COMPARED = ("accuracy", "nll", "ece", "brier", "entropy_gap")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from oddkout.fitting.pipeline import MembersOption
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.selection import FIELDS
 from oddkout.prior import Population
+from oddkout.records import matched
 
 FORMAT = 1
 
@@ -172,16 +173,10 @@ class RunConfig(Recipe):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "RunConfig":
-        """Read the result of ``to_dict``; unknown fields raise."""
+        """Read the result of ``to_dict``; unknown fields and values of wrong types raise."""
         if unknown := sorted(values.keys() - {part.name for part in fields(cls) if part.compare}):
             raise ValueError(f"unknown fields {unknown}; the run was written by another version")
-        given = values.get("population")
-        return cls(
-            **(_BEFORE_MEMBERS if "members" not in values else {})
-            | values
-            | {name: tuple(values.get(name, ())) for name in ("categorical", "text", "numeric")}
-            | ({"population": tuple(given)} if isinstance(given, list) else {})
-        )
+        return matched((_BEFORE_MEMBERS if "members" not in values else {}) | values, cls)
 
 
 # The fields of the recipe that a comparison may choose for each method.

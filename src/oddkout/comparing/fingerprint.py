@@ -6,6 +6,8 @@ from pathlib import Path
 
 from oddkout.comparing.config import RunConfig
 from oddkout.data import KNOWN
+from oddkout.data.images import is_image_folder
+from oddkout.data.table_files import is_table
 
 _AT_A_TIME = 1 << 20
 
@@ -21,6 +23,29 @@ def identified(config: RunConfig) -> RunConfig:
         test=None if config.test is None else str(paths[1]),
         fingerprint="-".join(map(fingerprint, paths)),
     )
+
+
+def changed(config: RunConfig) -> str:
+    """Why the data of a stored config are not to be read; empty if they are those of its run.
+
+    The path comes from a file. So only known data sets and what has the form of data are opened: a
+    table, an archive, or a folder with a folder of images for each class.
+    """
+    if config.data in KNOWN:
+        return ""
+    for path in (config.data, config.test):
+        if path is not None and not _looks_like_data(Path(path)):
+            return f"there are no data at {path}"
+    if not config.fingerprint or identified(config).fingerprint != config.fingerprint:
+        return f"{config.data} has changed since the runs were made"
+    return ""
+
+
+def _looks_like_data(path: Path) -> bool:
+    """Whether a path is a table, an archive or a folder of images; only names are looked at."""
+    if path.is_file():
+        return is_table(path) or path.suffix == ".npz"
+    return path.is_dir() and is_image_folder(path)
 
 
 def fingerprint(path: Path) -> str:

@@ -1,14 +1,18 @@
 """The outcome of a run: metrics and predictions, or the reason of its failure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from jaxtyping import Bool, Float, Int
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
 from numpy import ndarray
 
 from oddkout.comparing.config import FORMAT, RunConfig
+from oddkout.comparing.schema import RunRecord
 from oddkout.decisions.cost_table import CostTable
+from oddkout.decisions.trial import RISKS
+from oddkout.records import matched
 from oddkout.version import versions
 
 # Key of ``fold_metrics`` in ``run.json`` and in committed results.
@@ -20,8 +24,10 @@ ARRAYS = (
     *("fold_logits", "fold_calibrated", "fold_labels"),
 )
 
-# Those that runs of earlier versions, or some runs, lack.
-OPTIONAL = ("test_rows", "sets", "answered", "fold_logits", "fold_calibrated", "fold_labels")
+_LOGITS = ("logits", "calibrated_logits", "fold_logits", "fold_calibrated")
+
+# Fields that ``run.json`` does not hold.
+_UNSTORED = (*ARRAYS, "costs")
 
 
 @dataclass(kw_only=True)
@@ -131,7 +137,7 @@ class Run:
         kept = {
             part.name: getattr(self, part.name)
             for part in fields(self)
-            if part.name not in (*ARRAYS, "costs")
+            if part.name not in _UNSTORED
         }
         kept[_FOLDS_KEY] = kept.pop("fold_metrics")
         kept |= {"config": self.config.to_dict(), "classes": list(self.classes)}
@@ -139,14 +145,43 @@ class Run:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Run":
-        """Read the result of ``to_dict``."""
-        if values.get("format") != FORMAT:
+        """Read the result of ``to_dict``, or raise if it does not match its schema."""
+        if isinstance(values, dict) and values.get("format") != FORMAT:
             raise ValueError(f"this version does not read runs of format {values.get('format')}")
-        kept = {part.name: values[part.name] for part in fields(cls) if part.name in values}
+        matched(values, RunRecord)
+        kept = {
+            part.name: values[part.name]
+            for part in fields(cls)
+            if part.name in values and part.name not in _UNSTORED
+        }
         kept["fold_metrics"] = values.get(_FOLDS_KEY, {})
         kept["config"] = RunConfig.from_dict(values["config"])
         kept["classes"] = tuple(values["classes"])
         return cls(**kept)
+
+
+def checked_predictions(
+    arrays: Mapping[str, Shaped[ndarray, "..."]], run: Run
+) -> dict[str, Shaped[ndarray, "..."]]:
+    """The arrays of ``predictions.npz``, or raise if they are not of this run."""
+    kept = {name: arrays[name] for name in ARRAYS if name in arrays}
+    rows = {"labels": len(kept["labels"]), "fold_labels": len(kept.get("fold_labels", ()))}
+    for name, array in kept.items():
+        count = rows["fold_labels" if name.startswith("fold") else "labels"]
+        is_logits, is_decided = name in _LOGITS, name in ("sets", "answered")
+        columns = len(RISKS) if name == "answered" else len(run.classes)
+        is_valid = (
+            array.dtype.kind in ("f" if is_logits else "b" if is_decided else "iu")
+            and array.shape == ((count, columns) if is_logits or is_decided else (count,))
+            and (not is_logits or bool(np.isfinite(array).all()))
+            and (not name.endswith("labels") or bool((array < len(run.classes)).all()))
+            and (is_logits or bool((array >= 0).all()))
+        )
+        if not is_valid:
+            raise ValueError(f"{name} does not fit, {array.dtype} of shape {array.shape}")
+    if absent := {"logits", "calibrated_logits"} - kept.keys():
+        raise ValueError(f"{', '.join(sorted(absent))} are missing")
+    return kept
 
 
 def failed_runs(configs: Iterable[RunConfig], reason: str) -> list[Run]:

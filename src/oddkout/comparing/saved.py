@@ -2,20 +2,25 @@
 
 import json
 import os
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.criterion import chosen_criterion, in_words, priced
 from oddkout.comparing.run import Run
+from oddkout.comparing.schema import ComparisonRecord
 from oddkout.comparing.store import RunStore
 from oddkout.decisions.cost_table import CostTable, cost_text
 from oddkout.fitting.selection import CANDIDATES, FIELDS
 from oddkout.fitting.stops import STOPS
+from oddkout.reading import reading
+from oddkout.records import MOST_BYTES, checked_record, matched
 from oddkout.version import versions
 
 FILE, COSTS = "comparison.json", "costs.csv"
 _FORMAT = 2
+_KIND = "a comparison that this version knows"
 
 
 def save_comparison(comparison: Comparison) -> Path:
@@ -100,45 +105,40 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = True) -> Comp
     path = folder / FILE
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder of runs {folder}")
-    if not path.is_file():
+    if not path.exists():
         raise FileNotFoundError(
             f"{folder} holds no finished comparison: {FILE} is missing; run oddkout compare again "
             "to finish it"
         )
     store = RunStore(folder)
-    try:
-        record = json.loads(path.read_text())
-        if record["format"] != _FORMAT:
-            raise ValueError(f"its format is {record['format']}, not {_FORMAT}")
-        contestants = record["contestants"].values()
-        choices = {
-            name: tuple(record["choices"][name]["candidates"])
-            for name in CANDIDATES
-            if name in record["choices"]
-        }
-        compared = [name for entry in contestants for name in entry["runs"]]
-        tuned = [name for entry in contestants for name in entry["tuning"]]
-        warnings = [str(warning) for warning in record.get("warnings", ())]
-        given = record.get("costs")  # comparisons of earlier versions have none
-        costs = None if given is None else CostTable.from_dict(given)
-        criterion = chosen_criterion(record.get("criterion", "nll"), has_costs=costs is not None)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"{path} is not a comparison that this version can read ({error}); run oddkout compare "
-            "again"
-        ) from None
-    runs = _read(store, compared, has_predictions=has_predictions or costs is not None)
+    with reading(path, kind=_KIND, repair="run oddkout compare again", most_bytes=MOST_BYTES):
+        values = checked_record(path.read_text(encoding="utf-8"), dict)
+        if (given := values.get("format")) != _FORMAT:
+            raise ValueError(f"its format is {given}, not {_FORMAT}")
+        record = matched(values, ComparisonRecord)
+        costs = None if record.costs is None else CostTable.from_dict(values["costs"])
+        criterion = chosen_criterion(record.criterion, has_costs=costs is not None)
+    contestants = record.contestants.values()
+    runs = _read(
+        store,
+        [entry.runs for entry in contestants],
+        has_predictions=has_predictions or costs is not None,
+    )
     return Comparison(
         runs=runs if costs is None else priced(runs, costs),
-        tuning=_read(store, tuned, has_predictions=False),
-        choices=choices,
+        tuning=_read(store, [entry.tuning for entry in contestants], has_predictions=False),
+        choices={
+            name: tuple(record.choices[name].candidates)
+            for name in CANDIDATES
+            if name in record.choices
+        },
         folder=folder,
-        warnings=warnings,
+        warnings=record.warnings,
         criterion=criterion,
         costs=costs,
     )
 
 
-def _read(store: RunStore, names: list[str], *, has_predictions: bool) -> list[Run]:
-    """Read runs by their ids; raise if one is missing."""
-    return [store.read_id(name, has_predictions=has_predictions) for name in names]
+def _read(store: RunStore, names: list[list[str]], *, has_predictions: bool) -> list[Run]:
+    """Read the runs of all contestants by their ids; raise if one is missing."""
+    return [store.read_id(name, has_predictions=has_predictions) for name in chain(*names)]

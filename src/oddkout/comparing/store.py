@@ -3,9 +3,7 @@
 import json
 import os
 import shutil
-import threading
 import time
-import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -16,13 +14,14 @@ import numpy as np
 
 from oddkout.checks import Number
 from oddkout.comparing.config import CHOSEN, RunConfig, open_setting
-from oddkout.comparing.run import ARRAYS, OPTIONAL, Run
+from oddkout.comparing.run import ARRAYS, Run, checked_predictions
+from oddkout.data.npz import read_arrays
+from oddkout.reading import reading
+from oddkout.records import MOST_BYTES, checked_record
 
 _RUN, _PREDICTIONS = "run.json", "predictions.npz"
 
-# NumPy parses array headers with Python's parser. In Python 3.11, two threads that do so at once
-# sometimes get a SystemError.
-_ONE_READER = threading.Lock()
+_KIND, _REPAIR = "a run that this version knows", "remove the folder to perform it again"
 
 # Older temporary folders belong to killed processes.
 _OLD_SECONDS = 3600
@@ -92,7 +91,7 @@ class RunStore:
             has_predictions: Whether to read its predictions, too.
         """
         folder = self.folder / name
-        if not (folder / _RUN).is_file():
+        if not (folder / _RUN).exists():
             raise FileNotFoundError(
                 f"run {name} is not in {self.folder}; run oddkout compare again to perform it"
             )
@@ -181,30 +180,15 @@ def _read_if_there(folder: Path, *, has_predictions: bool) -> Run | None:
 
 def _read(folder: Path, *, has_predictions: bool) -> Run:
     """Read a run; raise if one of its files is damaged, naming the file."""
-    try:
-        values = json.loads((folder / _RUN).read_text())
+    path = folder / _RUN
+    with reading(path, kind=_KIND, repair=_REPAIR, most_bytes=MOST_BYTES):
+        values = checked_record(path.read_text(encoding="utf-8"), dict)
         if (name := values.get("id")) != folder.name:
             raise ValueError(f"its id is {name}, not the name of its folder")
         run = Run.from_dict(values)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"{folder / _RUN} is not a run that this version can read ({error}); remove the folder "
-            "to perform it again"
-        ) from None
     if has_predictions and not run.has_failed:
-        try:
-            with (
-                _ONE_READER,
-                (folder / _PREDICTIONS).open("rb") as stream,
-                np.load(stream, allow_pickle=False) as arrays,
-            ):
-                run.logits, run.labels = arrays["logits"], arrays["labels"]
-                run.calibrated_logits = arrays["calibrated_logits"]
-                for name in OPTIONAL:
-                    setattr(run, name, arrays.get(name))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(
-                f"{folder / _PREDICTIONS} does not hold the predictions of its run ({error}); "
-                "remove the folder to perform it again"
-            ) from None
+        path = folder / _PREDICTIONS
+        with reading(path, kind="the predictions of its run", repair=_REPAIR):
+            for name, array in checked_predictions(read_arrays(path, repair=_REPAIR), run).items():
+                setattr(run, name, array)
     return run

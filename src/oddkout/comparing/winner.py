@@ -1,6 +1,6 @@
 """Train the winner of a comparison."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,7 @@ from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.contestants import OUTSIDERS, is_outsider
 from oddkout.comparing.criterion import in_words, mean_out_of_fold
-from oddkout.comparing.fingerprint import fingerprint
+from oddkout.comparing.fingerprint import changed, fingerprint
 from oddkout.comparing.outsiders import fit_outsider
 from oddkout.comparing.saved import load_comparison
 from oddkout.data import KNOWN, Data, load_data
@@ -22,6 +22,7 @@ from oddkout.fitting.preparation import prepared
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.training import Progress
 from oddkout.mixture import Mixture, View
+from oddkout.models import NAMES
 from oddkout.models.foreign import FOREIGN
 from oddkout.prior import prior_sentence
 
@@ -31,6 +32,7 @@ def fit_winner(
     source: str | Path,
     *,
     target: str | None = None,
+    model: str | None = None,
     seed: int = 0,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
@@ -44,6 +46,8 @@ def fit_winner(
         folder: The folder that ``compare`` wrote to.
         source: The compared data, by name or path.
         target: The target column of the comparison; optional, checked if given.
+        model: Your own network, if the comparison used one, as ``package.module:function``. It must
+            be named again, because no file may name code to run.
         seed: Seed of all randomness.
         checkpoint: Folder for the states of all trainings, which resume from it.
         progress: Called with each row of the learning curves.
@@ -54,6 +58,7 @@ def fit_winner(
             f"{folder} holds a comparison for the target {config.target!r}, got {target!r}; leave "
             "the target out, or run a comparison for that column"
         )
+    _refuse_named_code(config, model, folder=folder)
     recipe = {part.name: getattr(config, part.name) for part in fields(Recipe)}
     rate = recipe.pop("learning_rate")
     data = load_data(
@@ -122,6 +127,7 @@ def compared_winner(folder: str | Path, *, source: str | Path) -> tuple[Comparis
         config.data == str(source)
         if config.data in KNOWN or str(source) in KNOWN
         else config.fingerprint.split("-")[0] == fingerprint(_existing(source))
+        and (config.test is None or not changed(replace(config, data=str(source))))
     )
     if not is_same:
         raise ValueError(
@@ -139,6 +145,32 @@ def compared_winner(folder: str | Path, *, source: str | Path) -> tuple[Comparis
             f"{comparison.best_of_ours}"
         )
     return comparison, comparison.by_method[winner][0].config
+
+
+def _refuse_named_code(config: RunConfig, model: str | None, *, folder: str | Path) -> None:
+    """Raise unless the network is built in, or the user names it as well.
+
+    Args:
+        config: The config of the winner, as its file says.
+        model: The network that the user names.
+        folder: The folder of the comparison.
+    """
+    if config.model in NAMES:
+        if model is not None:
+            raise ValueError(
+                f"--method best trains the winner as it was compared, got --model {model}; leave "
+                "it out, or name the method"
+            )
+    elif model is None:
+        raise ValueError(
+            f"{folder} was compared with your own network, and no file may name code to run; name "
+            f"it again: --model {config.model}"
+        )
+    elif model != config.model:
+        raise ValueError(
+            f"{folder} was compared with {config.model}, got {model}; name the same network, or "
+            "compare again"
+        )
 
 
 def _fitted_outsider(data: Data, config: RunConfig, *, seed: int) -> Classifier:

@@ -11,6 +11,8 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 from numpy import ndarray
 
+from oddkout.reading import reading
+
 
 def read_cifar_batch(
     path: Path, *, checksum: str | None = None
@@ -19,7 +21,8 @@ def read_cifar_batch(
 
     If the MD5 of the file is known, pass it as ``checksum``.
     """
-    content = path.read_bytes()
+    with reading(path, kind="a CIFAR batch", repair="fetch it again"):
+        content = path.read_bytes()
     if checksum is not None and md5(content, usedforsecurity=False).hexdigest() != checksum:
         raise ValueError(
             f"{path} is not the published file: its MD5 is not {checksum}; delete it and fetch it "

@@ -11,6 +11,7 @@ _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE_BYTES = 1 << 16
 _SAMPLE_ROWS = 200
 _AT_A_TIME = 1 << 20
+_HEADER_BYTES = 1 << 26
 
 # The marks that a file may begin with; the longer one first.
 _MARKS = (
@@ -90,10 +91,14 @@ def _sample(path: Path, encoding: str) -> str:
     """The first lines; the last of them is dropped if it may be cut."""
     with path.open("rb") as stream:
         content = stream.read(_SAMPLE_BYTES)
+        while b"\n" not in content and len(content) < _HEADER_BYTES:  # a very long header
+            part = stream.read(_AT_A_TIME)
+            content += part
+            if not part:
+                return content.decode(encoding, errors="replace")
+        is_whole = not stream.read(1)
     text = content.decode(encoding, errors="replace")
-    if len(content) == _SAMPLE_BYTES and "\n" in text:
-        text = text[: text.rindex("\n")]
-    return text
+    return text if is_whole or "\n" not in text else text[: text.rindex("\n")]
 
 
 def _rows(sample: str, separator: str) -> list[list[str]]:

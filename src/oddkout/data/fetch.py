@@ -1,7 +1,9 @@
 """Download known data sets; no other module uses the network."""
 
+import http.client
 import tarfile
 import tempfile
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
@@ -10,10 +12,16 @@ from pathlib import Path
 
 from oddkout.data.catalogue import KnownData
 from oddkout.data.known import data_folders
+from oddkout.reading import first_line
 
 DownloadProgress = Callable[[str, int, int], None]
 
 _CHUNK = 1 << 18
+
+# Limits of one file, which no known data set comes near; and seconds to wait for the next bytes.
+_MOST_BYTES = 1 << 30
+_MOST_SECONDS = 3600
+_TIMEOUT = 60
 
 
 def fetch(
@@ -61,16 +69,20 @@ def download(
     request = urllib.request.Request(address, headers={"User-Agent": "oddkout"})
     if start:
         request.add_header("Range", f"bytes={start}-")
+    began = time.monotonic()
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:
             is_resumed = answer.status == 206
             done = start if is_resumed else 0
             length = int(answer.headers.get("Content-Length") or 0)
             total = done + length if length else 0
+            _refuse_endless(address, total, 0.0)
             with partial.open("ab" if is_resumed else "wb") as sink:
-                while chunk := answer.read(_CHUNK):
+                # read1: returns with what has come, so that a slow server does not hide the time.
+                while chunk := answer.read1(_CHUNK):
                     sink.write(chunk)
                     done += len(chunk)
+                    _refuse_endless(address, done, time.monotonic() - began)
                     if progress is not None:
                         progress(file.name, done, total)
     except urllib.error.HTTPError as error:
@@ -80,9 +92,13 @@ def download(
                 f"{file.parent} by hand"
             ) from None
         done = total = start
-    except OSError as error:  # includes URLError
-        reason = getattr(error, "reason", error)
-        raise OSError(f"{address} cannot be reached ({reason}); try again later") from None
+    except _EndlessError as error:
+        partial.unlink(missing_ok=True)
+        raise OSError(str(error)) from None
+    # OSError includes URLError; ValueError is for a length that is no number.
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", None) or first_line(error)
+        raise OSError(f"{address} cannot be fetched ({reason}); try again later") from None
     if total and done < total:
         raise OSError(
             f"{address} was cut off after {done:,} of {total:,} bytes; run the same command again "
@@ -95,6 +111,19 @@ def download(
             "again or get the file elsewhere"
         )
     partial.replace(file)
+
+
+class _EndlessError(Exception):
+    """An answer is longer or takes longer than any known data set."""
+
+
+def _refuse_endless(address: str, done: int, seconds: float) -> None:
+    """Raise if an answer is too long or takes too long."""
+    if done > _MOST_BYTES or seconds > _MOST_SECONDS:
+        raise _EndlessError(
+            f"{address} must give at most {_MOST_BYTES:,} bytes within {_MOST_SECONDS:,} s, got "
+            f"{done:,} bytes in {seconds:.0f} s; it was stopped: get the file elsewhere"
+        )
 
 
 def _unpack(archive: Path, folder: Path, files: Mapping[str, str]) -> None:

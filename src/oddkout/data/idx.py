@@ -3,7 +3,6 @@
 import gzip
 import math
 import struct
-import zlib
 from collections.abc import Iterator
 from hashlib import md5
 from pathlib import Path
@@ -13,7 +12,10 @@ import numpy as np
 from jaxtyping import UInt8
 from numpy import ndarray
 
+from oddkout.reading import FileError, reading, refuse_large
+
 _UNSIGNED_BYTES = 8
+_MOST_AXES = 8
 
 
 @runtime_checkable
@@ -28,13 +30,14 @@ def read_idx(path: Path, *, checksum: str | None = None) -> UInt8[ndarray, "..."
         path: The file; gzipped if its name ends in ``.gz``.
         checksum: MD5 of the uncompressed content, if it is known.
     """
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            header, shape = _header(path, file)
-            size = math.prod(shape)
-            content = b"".join(_chunks(file, size + 1))  # one more, to notice a file that is longer
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{path} is a damaged gzip file ({error}); fetch it again") from None
+    with (
+        reading(path, kind="an IDX file", repair="fetch it again"),
+        gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file,
+    ):
+        header, shape = _header(path, file)
+        size = math.prod(shape)
+        refuse_large(path, size)
+        content = b"".join(_chunks(file, size + 1))  # one more, to notice a file that is longer
     if len(content) != size:
         more = "more" if len(content) > size else f"{len(content):,}"
         raise ValueError(
@@ -55,14 +58,15 @@ def read_idx(path: Path, *, checksum: str | None = None) -> UInt8[ndarray, "..."
 def _header(path: Path, file: _Readable) -> tuple[bytes, tuple[int, ...]]:
     """Read the magic number and the sizes of the axes."""
     magic = file.read(4)
-    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] != _UNSIGNED_BYTES or magic[3] == 0:
-        raise ValueError(
+    is_idx = len(magic) == 4 and magic[:2] == b"\0\0" and magic[2] == _UNSIGNED_BYTES
+    if not is_idx or not 1 <= magic[3] <= _MOST_AXES:
+        raise FileError(
             f"{path} is not an IDX file of bytes: it must begin with 00 00 08 and the number of "
             f"axes, got {magic.hex(' ') or 'nothing'}; check that it is the right file"
         )
     sizes = file.read(4 * magic[3])
     if len(sizes) < 4 * magic[3]:
-        raise ValueError(f"{path} ends within its header; it is truncated, fetch it again")
+        raise FileError(f"{path} ends within its header; it is truncated, fetch it again")
     return magic + sizes, struct.unpack(f">{magic[3]}I", sizes)
 
 

@@ -9,9 +9,14 @@ from jaxtyping import Shaped, UInt8
 from numpy import ndarray
 
 from oddkout.checks import at_least, few
+from oddkout.reading import reading, refuse_large
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _GREY_MODES = ("1", "L", "LA", "I", "I;16", "I;16L", "I;16B", "F")
+
+# Memory for a pixel while it is decoded, turned and scaled; and the largest side to scale to.
+_PIXEL_BYTES = 12
+_LARGEST_SIDE = 10_000
 
 # Above either limit, images are decoded on demand.
 _MANY_FILES = 20_000
@@ -63,20 +68,16 @@ class ImageFiles:
         """Decode one image, or raise and name it."""
         from PIL import Image
 
-        try:
-            with Image.open(file) as image:
-                converted = _upright_bytes(image).convert("L" if self.is_grey else "RGB")
-                if self.size is not None:
-                    height, width = self.size
-                    converted = converted.resize((width, height))
-                return np.asarray(converted)
-        except FileNotFoundError:
-            raise
-        # Pillow raises many kinds of exceptions for damaged files.
-        except Exception as error:
-            raise ValueError(
-                f"{file} cannot be read as an image ({error}); repair or remove it"
-            ) from None
+        with (
+            reading(file, kind="an image", repair="repair or remove it"),
+            Image.open(file) as image,
+        ):
+            refuse_large(file, image.height * image.width * _PIXEL_BYTES)
+            converted = _upright_bytes(image).convert("L" if self.is_grey else "RGB")
+            if self.size is not None:
+                height, width = self.size
+                converted = converted.resize((width, height))
+            return np.asarray(converted)
 
 
 def _upright_bytes(image: Any) -> Any:
@@ -95,6 +96,14 @@ def _upright_bytes(image: Any) -> Any:
     return Image.fromarray(np.rint(values * factor).astype(np.uint8))
 
 
+def is_image_folder(folder: Path) -> bool:
+    """Whether every folder in a folder holds an image, and there are at least two of them."""
+    parts = [part for part in folder.iterdir() if part.is_dir() and not part.name.startswith(".")]
+    return len(parts) > 1 and all(
+        any(file.suffix.lower() in SUFFIXES for file in part.iterdir()) for part in parts
+    )
+
+
 def read_image_folder(
     folder: Path, *, image_size: int | None = None
 ) -> tuple[UInt8[ndarray, "..."] | ImageFiles, Shaped[ndarray, "..."]]:
@@ -109,7 +118,7 @@ def read_image_folder(
     """
     from PIL import Image
 
-    size = None if image_size is None else (at_least("image_size", image_size, 1),) * 2
+    size = None if image_size is None else (_side(image_size),) * 2
     by_class = {
         child.name: sorted(p for p in child.iterdir() if p.suffix.lower() in SUFFIXES)
         for child in sorted(folder.iterdir())
@@ -127,14 +136,12 @@ def read_image_folder(
         )
     is_grey = True
     for files in by_class.values():
-        try:
-            with Image.open(files[0]) as image:
-                is_grey &= image.mode in _GREY_MODES
-                height, width = size or (image.height, image.width)
-        except Exception as error:
-            raise ValueError(
-                f"{files[0]} cannot be read as an image ({error}); repair or remove it"
-            ) from None
+        with (
+            reading(files[0], kind="an image", repair="repair or remove it"),
+            Image.open(files[0]) as image,
+        ):
+            is_grey &= image.mode in _GREY_MODES
+            height, width = size or (image.height, image.width)
     images = ImageFiles([*chain(*by_class.values())], size=size, is_grey=is_grey)
     labels = np.repeat(list(by_class), [len(files) for files in by_class.values()])
     if (
@@ -143,6 +150,11 @@ def read_image_folder(
     ):
         return images, labels
     return _decoded_all(images), labels
+
+
+def _side(image_size: int) -> int:
+    """Height and width, or raise if they are too large."""
+    return at_least("image_size", image_size, 1, maximum=_LARGEST_SIDE)
 
 
 def _decoded_all(files: ImageFiles) -> UInt8[ndarray, "..."]:

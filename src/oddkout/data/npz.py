@@ -1,5 +1,6 @@
 """Read NumPy archives of ``x`` and ``y``, or ``x_train``, ``y_train``, ``x_test``, ``y_test``."""
 
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -8,24 +9,39 @@ import numpy as np
 from jaxtyping import Shaped
 from numpy import ndarray
 
+from oddkout.reading import reading, refuse_large
 
-def read_arrays(path: Path) -> dict[str, Shaped[ndarray, "..."]]:
-    """Read all arrays of an archive, without unpickling anything."""
-    try:
-        with path.open("rb") as stream:  # np.load leaves a damaged file open
-            archive = np.load(stream, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise ValueError("it holds one array, not an archive")
-            return {name: _array(archive, name) for name in archive.files}
-    except (OSError, MemoryError):
-        if not path.exists():
-            raise
-        raise ValueError(f"{path} cannot be read as an .npz archive; create it again") from None
-    # Damaged archives raise many kinds of exceptions: from zipfile, zlib and the tokenizer.
-    except Exception as error:
-        raise ValueError(
-            f"{path} cannot be read as an .npz archive ({error}); create it again with numpy.savez"
-        ) from None
+# NumPy parses array headers with Python's parser. In Python 3.11, two threads that do so at once
+# sometimes get a SystemError.
+_ONE_READER = threading.Lock()
+
+_MOST_ARRAYS = 10_000
+
+
+def read_arrays(
+    path: Path, *, repair: str = "create it again with numpy.savez"
+) -> dict[str, Shaped[ndarray, "..."]]:
+    """Read all arrays of an archive, without unpickling anything.
+
+    Their sizes are checked before they are read, see ``oddkout.reading.memory_limit``.
+
+    Args:
+        path: The archive.
+        repair: What to do about a damaged one.
+    """
+    with (
+        reading(path, kind="an .npz archive", repair=repair),
+        path.open("rb") as stream,  # np.load leaves a damaged file open
+        _ONE_READER,
+    ):
+        archive = np.load(stream, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise ValueError("it holds one array, not an archive")
+        if len(archive.files) > _MOST_ARRAYS:
+            raise ValueError(f"it holds more than {_MOST_ARRAYS:,} arrays")
+        assert archive.zip is not None, "it was opened above"
+        refuse_large(path, sum(entry.file_size for entry in archive.zip.infolist()))
+        return {name: _array(archive, name) for name in archive.files}
 
 
 def read_npz(path: Path) -> dict[str, Shaped[ndarray, "..."]]:

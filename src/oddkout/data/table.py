@@ -186,7 +186,8 @@ class TableEncoder:
         parts = []
         if self._numeric:
             scaled = self._scaler.transform(self._imputer.transform(self._numbers(frame)))
-            parts.append(scaled.astype(np.float32))
+            with np.errstate(over="ignore"):  # whoever predicts refuses infinities
+                parts.append(scaled.astype(np.float32))
         for name, seen in zip(self._category, self._categories, strict=True):
             parts.append(one_hot(cells_of(frame[name]), seen))
         parts += [hashed_words(frame[name]) for name in self._text]

@@ -9,11 +9,16 @@ from typing import Any
 
 from oddkout.checks import few
 from oddkout.data.csv_form import CsvForm, csv_form
+from oddkout.data.text_rows import refuse_many_columns
+from oddkout.reading import FileError, reading, refuse_large
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".xlsx", ".parquet")
 
 # Cells of a sheet that are empty in all but name; pandas knows more of them in CSV files.
 _EMPTY = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None"})
+
+# Memory for a value of a Parquet file and for a cell of a sheet, at least.
+_VALUE_BYTES, _CELL_BYTES = 8, 64
 
 _DECIMAL_COMMA = r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][+-]?\d+)?\s*"
 _THOUSANDS_COMMA = r"\s*[+-]?\d{1,3}(,\d{3})*(\.\d+)?\s*"
@@ -45,30 +50,14 @@ def read_table(path: Path, target: str | None = None) -> tuple[Any, tuple[str, .
     """
     import pandas as pd
 
-    if not path.is_file():
-        what = "is not a regular file" if path.exists() else "does not exist"
-        raise FileNotFoundError(f"there is no file {path}: it {what}; check the path")
     readers = {".parquet": _read_parquet, ".xlsx": _read_sheet}
-    try:
-        return readers.get(path.suffix.lower(), _read_csv)(path, target)
-    except pd.errors.EmptyDataError:
-        raise ValueError(
-            f"{path} must begin with a line of column names, got an empty file"
-        ) from None
-    except ImportError as missing:
-        raise ValueError(
-            f"reading {path} needs {missing.name}; run: pip install 'oddkout[data]'"
-        ) from None
-    except _RefusedError as refused:
-        raise ValueError(f"{path} {refused}") from None
-    # Damaged files raise many kinds of exceptions: from the parser, pyarrow and the codec.
-    except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"{path} cannot be read as a table ({reason}); check the file") from None
-
-
-class _RefusedError(Exception):
-    """What a file must be and is not; the sentence begins with its name."""
+    with reading(path, kind="a table"):
+        try:
+            return readers.get(path.suffix.lower(), _read_csv)(path, target)
+        except pd.errors.EmptyDataError:
+            raise FileError(
+                f"{path} must begin with a line of column names, got an empty file"
+            ) from None
 
 
 def _read_csv(path: Path, target: str | None) -> tuple[Any, tuple[str, ...]]:
@@ -76,7 +65,7 @@ def _read_csv(path: Path, target: str | None) -> tuple[Any, tuple[str, ...]]:
     import pandas as pd
 
     form = csv_form(path, target=target)
-    _refuse_repeated(form.columns)
+    _refuse_names(path, form.columns)
     options: dict[str, Any] = {"sep": form.separator, "encoding": form.encoding}
     if form.ends_with_separator:
         options["index_col"] = False  # else pandas takes the first column for names of rows
@@ -106,19 +95,19 @@ def _read_sheet(path: Path, target: str | None) -> tuple[Any, tuple[str, ...]]:
 
     with path.open("rb") as stream:
         book = load_workbook(stream, read_only=True, data_only=True)
-        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        rows = _rows_of_sheet(path, book.worksheets[0])
         sheets = book.sheetnames
-    rows = [row for row in rows if any(cell is not None for cell in row)]
     if not rows:
         raise pd.errors.EmptyDataError
-    header, *body = rows
+    width = max(map(len, rows))
+    header, *body = [[*row, *[None] * (width - len(row))] for row in rows]
     used = [
         place
         for place, name in enumerate(header)
         if name is not None or any(row[place] is not None for row in body)
     ]
     names = [f"Unnamed: {i}" if header[i] is None else str(header[i]) for i in used]
-    _refuse_repeated(names)
+    _refuse_names(path, names)
     cells = {
         name: [None if row[i] in _EMPTY else row[i] for row in body]
         for name, i in zip(names, used, strict=True)
@@ -133,30 +122,46 @@ def _read_sheet(path: Path, target: str | None) -> tuple[Any, tuple[str, ...]]:
     return _with_numbers(frame.infer_objects(), target), notes
 
 
+def _rows_of_sheet(path: Path, sheet: Any) -> list[list[Any]]:
+    """The rows of a sheet that are not empty; cells far outside are not filled up to."""
+    sheet.reset_dimensions()  # what the file claims of its size
+    rows, cells = [], 0
+    for row in sheet.iter_rows(values_only=True):
+        cells += max(len(row), 1)
+        refuse_large(path, cells * _CELL_BYTES)
+        if any(cell is not None for cell in row):
+            rows.append(list(row))
+    return rows
+
+
 def _read_parquet(path: Path, target: str | None) -> tuple[Any, tuple[str, ...]]:
     """A Parquet file; columns of lists and records are refused."""
     import pyarrow as pa
     from pyarrow import parquet
 
+    described = parquet.read_metadata(path)
     schema = parquet.read_schema(path)
-    _refuse_repeated(schema.names)
+    _refuse_names(path, schema.names)
+    groups = (described.row_group(i).total_byte_size for i in range(described.num_row_groups))
+    refuse_large(path, max(sum(groups), described.num_rows * len(schema.names) * _VALUE_BYTES))
     if nested := [field.name for field in schema if pa.types.is_nested(field.type)]:
-        raise _RefusedError(
-            f"must hold one value in a cell, but columns {few(nested)} hold lists or records; "
-            "spread them over columns, or drop them"
+        raise FileError(
+            f"{path} must hold one value in a cell, but columns {few(nested)} hold lists or "
+            "records; spread them over columns, or drop them"
         )
     table = parquet.read_table(path)
     table.validate(full=True)  # otherwise invalid text raises later, elsewhere
     return table.to_pandas(), ()
 
 
-def _refuse_repeated(names: Sequence[str]) -> None:
-    """Raise if two columns have one name, which pandas would change silently."""
+def _refuse_names(path: Path, names: Sequence[str]) -> None:
+    """Raise if there are too many columns, or two of one name, which pandas would change."""
+    refuse_many_columns(path, len(names))
     counts = Counter(name for name in names if name)
     if repeated := [name for name, count in counts.items() if count > 1]:
-        raise _RefusedError(
-            f"must name every column once, but {few(repeated)} occur more than once; rename or "
-            "drop them"
+        raise FileError(
+            f"{path} must name every column once, but {few(repeated)} occur more than once; "
+            "rename or drop them"
         )
 
 

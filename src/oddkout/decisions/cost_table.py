@@ -12,6 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from oddkout.checks import few
+from oddkout.data.text_rows import read_text_rows
 from oddkout.decisions.costing import checked_costs
 from oddkout.decisions.referral import REFER
 
@@ -89,10 +90,7 @@ def cost_text(table: CostTable, *, classes: Sequence[str]) -> str:
 
 def _read(path: Path, classes: Sequence[str]) -> CostTable:
     """Read a CSV file."""
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file of costs {path}; check the path")
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        lines = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    lines = [row for row in read_text_rows(path) if any(cell.strip() for cell in row)]
     if len(lines) < 2 or len(lines[0]) < 2:
         raise ValueError(
             f"{path.name} must hold a header with the answers and a row per true class, its name "

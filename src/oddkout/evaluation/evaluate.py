@@ -29,6 +29,8 @@ from oddkout.prior import class_frequencies
 # Intervals by fewer groups than this come with a warning.
 _FEW_GROUPS = 10
 
+_MOST_BINS = 10_000
+
 
 def evaluate(
     logits: Matrix = None,
@@ -83,7 +85,7 @@ def evaluate(
         'evidence of overconfidence: ECE 0.5'
     """
     predictions = _on_cpu(read(probs=probs, logits=logits, labels=labels))
-    at_least("bins", bins, 1)
+    at_least("bins", bins, 1, maximum=_MOST_BINS)
     at_least("replicates", replicates, 40)
     count, columns = predictions.shape
     if count < 2:

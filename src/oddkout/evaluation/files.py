@@ -1,6 +1,5 @@
 """Read predictions from CSV and npz files."""
 
-import csv
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from oddkout.checks import few, suggestion
 from oddkout.data.cells import plain_cell
 from oddkout.data.examples import read_columns
 from oddkout.data.npz import read_arrays
+from oddkout.data.text_rows import read_text_rows
 
 # Column of the predicted class in the output of ``oddkout predict --keep``: columns before it are
 # copied from the data, columns after it are probabilities.
@@ -108,9 +108,8 @@ def _read_csv(path: Path, are_logits: bool, columns: LabelColumns) -> Prediction
 
 def _table(path: Path, columns: LabelColumns) -> dict[str, list[str]]:
     """The columns of a CSV file as text, or raise if it is no table or lacks a column."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        # ``oddkout predict`` puts an apostrophe before cells that look like formulas.
-        rows = [[plain_cell(cell) for cell in row] for row in csv.reader(file)]
+    # ``oddkout predict`` puts an apostrophe before cells that look like formulas.
+    rows = [[plain_cell(cell) for cell in row] for row in read_text_rows(path)]
     header, rows = (rows[0], [row for row in rows[1:] if row]) if rows else ([], [])
     if columns.labels is None and columns.target not in header:
         if columns.target == "label":

@@ -10,15 +10,21 @@ import torch
 from torch import Tensor, nn
 
 from oddkout.checks import Number
+from oddkout.reading import reading
+from oddkout.records import checked_record
+from oddkout.version import __version__
+
+_REPAIR = "delete it to start anew, or train with the arguments and version it was made with"
 
 
 def run_digest(x: Tensor, y: Tensor, **arguments: Any) -> str:
-    """Hash of the data and the arguments of a training run. Only the same run may resume.
+    """Hash of data, arguments and code version of a training run. Only the same run may resume.
 
     Args:
         **arguments: Everything else that determines the weights; their ``repr`` is hashed.
     """
-    digest = blake2b(repr(sorted(arguments.items())).encode(), digest_size=16)
+    code = {"oddkout": __version__, "torch": torch.__version__}
+    digest = blake2b(repr(sorted((code | arguments).items())).encode(), digest_size=16)
     for part in (x, y):
         digest.update(f"{tuple(part.shape)}".encode())
         digest.update(part.detach().cpu().contiguous().numpy().tobytes())
@@ -69,40 +75,41 @@ def load_checkpoint(
     average: nn.Module | None,
     *,
     run: str,
+    updates: int,
 ) -> tuple[int, list[dict[str, Number]], dict[int, dict[str, Tensor]]]:
     """Restore model, optimiser and average; return the updates done, the log and the snapshots.
 
     Args:
         run: The ``run_digest`` of this run; checkpoints of other runs raise.
+        updates: Largest number of updates that can have been done.
     """
-    from safetensors import SafetensorError, safe_open
+    with reading(path, kind="a checkpoint of this run", repair=_REPAIR):
+        from safetensors import safe_open
 
-    try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if metadata.get("run") != run:
-            raise ValueError("other data or arguments")
-        update, log = int(metadata["update"]), json.loads(metadata["log"])
+            raise ValueError("other data, arguments or version")
+        update = int(metadata["update"])
+        log = checked_record(metadata["log"], list)
+        if not 0 < update <= updates:
+            raise ValueError(f"{update} updates are done, which must lie in 1 .. {updates}")
         model.load_state_dict(_under(tensors, "model."))
         if average is not None:
             average.load_state_dict(_under(tensors, "average."))
-    except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(
-            f"{path} is not a checkpoint of this run ({reason}); delete it to start anew, or train "
-            "with the arguments it was made with"
-        ) from None
-    state: dict[int, dict[str, Any]] = {}
-    for name, value in _under(tensors, "optimiser.").items():
+        state = _by_number(_under(tensors, "optimiser."))
+        optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
+        return update, log, _by_number(_under(tensors, "snapshot."))
+
+
+def _by_number(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
+    """Tensors by the number that their names start with."""
+    parts: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
         number, key = name.split(".", 1)
-        state.setdefault(int(number), {})[key] = value
-    optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
-    snapshots: dict[int, dict[str, Tensor]] = {}
-    for name, value in _under(tensors, "snapshot.").items():
-        number, key = name.split(".", 1)
-        snapshots.setdefault(int(number), {})[key] = value
-    return update, log, snapshots
+        parts.setdefault(int(number), {})[key] = value
+    return parts
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -19,22 +19,16 @@ from oddkout.data.table import TableEncoder
 from oddkout.decisions.decided import Decisions
 from oddkout.decisions.held_out import HeldOut
 from oddkout.evaluation import Evaluation
-from oddkout.fitting.card import CARD, FORMAT, read_card, read_view, written_view
+from oddkout.fitting.card import CARD, FORMAT, read_card, written_view
 from oddkout.fitting.deciding import decided
 from oddkout.fitting.folds import FoldScores
 from oddkout.fitting.held_out_file import HELD_OUT, load_held_out, save_held_out
 from oddkout.fitting.preparation import Standardisation
 from oddkout.fitting.training import predict_logits
-from oddkout.fitting.weights import built_network_of, load_weights
+from oddkout.fitting.weights import WEIGHTS, loaded_network
 from oddkout.mixture import Mixture
-from oddkout.models import NAMES
-from oddkout.models.cosine import SUFFIX
-from oddkout.models.ensemble import combined
-from oddkout.models.foreign import FILE, FOREIGN, ForeignModel, load_foreign, save_foreign
-from oddkout.models.forest import FOREST
+from oddkout.models.foreign import FILE, ForeignModel, save_foreign
 from oddkout.prior import requested_prior
-
-_WEIGHTS = "model.safetensors"
 
 
 @dataclass(kw_only=True)
@@ -172,7 +166,16 @@ class Classifier:
                 f"examples must have the shape that the classifier was trained on, {self.shape}, "
                 f"got {shape}; scale images to it, or pass the same columns"
             )
-        return predict_logits(self.model, self.standardisation(x))
+        with np.errstate(over="ignore"):  # refused below
+            inputs = self.standardisation(x)
+        is_wrong = inputs.isinf() if self.mixture.has_gaps else ~inputs.isfinite()
+        if broken := is_wrong.flatten(1).any(dim=1).nonzero().flatten().tolist():
+            raise ValueError(
+                "examples must be finite and of the size of the training data, but those at "
+                f"{few(broken)} (from 0) hold NaN, infinity or numbers beyond single precision; "
+                "correct or drop them"
+            )
+        return predict_logits(self.model, inputs)
 
     def predict_proba(self, x: Any, *, prior: Any = None) -> Float[ndarray, "examples classes"]:
         """Probability of each class; the arguments are those of ``predict_logits``."""
@@ -229,14 +232,14 @@ class Classifier:
         if isinstance(self.model, ForeignModel):
             save_foreign(self.model, folder / f".{FILE}")
             (folder / f".{FILE}").replace(folder / FILE)
-        save_file(weights, folder / f"{_WEIGHTS}.tmp")
+        save_file(weights, folder / f"{WEIGHTS}.tmp")
         if self.held_out is None:
             (folder / HELD_OUT).unlink(missing_ok=True)
         else:
             save_held_out(self.held_out, folder / f"{HELD_OUT}.tmp")
             (folder / f"{HELD_OUT}.tmp").replace(folder / HELD_OUT)
         (folder / f"{CARD}.tmp").write_text(text)
-        (folder / f"{_WEIGHTS}.tmp").replace(folder / _WEIGHTS)
+        (folder / f"{WEIGHTS}.tmp").replace(folder / WEIGHTS)
         (folder / f"{CARD}.tmp").replace(folder / CARD)  # last: a folder with a card is complete
         return folder
 
@@ -253,37 +256,17 @@ class Classifier:
         """
         folder = Path(folder)
         card = read_card(folder)
-        shape, classes = tuple(card["shape"]), tuple(card["classes"])
-        views = [read_view(view, card) for view in card["views"]]
-        is_foreign = [view.network for view in views] == [FOREIGN]
-        known = (*NAMES, FOREST)
-        for view in views:
-            if not is_foreign and model is None and view.network.removesuffix(SUFFIX) not in known:
-                raise ValueError(
-                    f"{folder} was trained with a custom network, {view.network!r}; call "
-                    "Classifier.load with model=, a function that builds it"
-                )
-        network: nn.Module = (
-            load_foreign(folder / FILE, classes=len(classes))
-            if is_foreign
-            else combined(
-                built_network_of(view, model, shape=shape, classes=len(classes))
-                for view in views
-                for _ in range(view.members)
-            )
-        )
-        load_weights(folder / _WEIGHTS, network)
-        encoder = card["encoder"]
+        network = loaded_network(folder, card, model)
         return cls(
             model=network.eval(),
-            shape=shape,
-            classes=classes,
-            method=card["method"],
-            mixture=Mixture(views=tuple(views), exponent=card["exponent"]),
-            standardisation=Standardisation(tuple(card["mean"]), tuple(card["deviation"])),
-            encoder=None if encoder is None else TableEncoder.from_dict(encoder),
-            held_out=load_held_out(folder / HELD_OUT, classes=len(classes)),
-            details=card["details"],
+            shape=card.shape,
+            classes=card.classes,
+            method=card.method,
+            mixture=card.mixture,
+            standardisation=card.standardisation,
+            encoder=None if card.encoder is None else card.encoder.restored(),
+            held_out=load_held_out(folder / HELD_OUT, classes=len(card.classes)),
+            details=card.details,
         )
 
 

@@ -10,9 +10,11 @@ from oddkout.decisions.promises import Source
 from oddkout.fitting.folds import UNSCORED
 from oddkout.fitting.pipeline import MembersOption
 from oddkout.fitting.stack import Stack
+from oddkout.reading import reading
 
 HELD_OUT = "held-out.safetensors"
 _SOURCE = "source"
+_REPAIR = "the folder is damaged: train the model again"
 
 
 def held_out_of(
@@ -91,11 +93,11 @@ def load_held_out(path: Path, *, classes: int) -> HeldOut | None:
         path: The file.
         classes: Number of classes of the classifier.
     """
-    from safetensors import SafetensorError, safe_open
-
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():
         return None
-    try:
+    with reading(path, kind="the held-out predictions of this classifier", repair=_REPAIR):
+        from safetensors import safe_open
+
         with safe_open(path, framework="numpy") as file:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             source = (file.metadata() or {})[_SOURCE]
@@ -104,19 +106,15 @@ def load_held_out(path: Path, *, classes: int) -> HeldOut | None:
         is_valid = (
             logits.dtype == np.float64
             and logits.shape == (len(labels), classes)
+            and len(labels) > 0
             and np.isfinite(logits).all()
             and all(
-                part.dtype == np.int64 and part.shape == labels.shape and part.min(initial=0) >= 0
+                part.dtype == np.int64 and part.shape == (len(labels),) and part.min() >= 0
                 for part in (labels, folds, *([] if groups is None else [groups]))
             )
-            and labels.max(initial=0) < classes
+            and labels.max() < classes
             and source in ("split", "members", "others")
         )
-    except (SafetensorError, OSError, KeyError):
-        is_valid = False
-    if not is_valid:
-        raise ValueError(
-            f"{path} does not hold the held-out predictions of this classifier; the folder is "
-            "damaged: train the model again"
-        )
+        if not is_valid:
+            raise ValueError("shapes or values do not fit")
     return HeldOut(logits=logits, labels=labels, folds=folds, groups=groups, source=source)

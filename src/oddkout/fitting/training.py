@@ -133,10 +133,13 @@ def train(
         digest = run_digest(
             x, y, method=method, classes=classes, budget=budget, optimiser=optimiser, head=head,
             augmentation=augmentation, averaging=averaging, stops=ends, seed=seed,
-            mixed_precision=mixed_precision,
+            mixed_precision=mixed_precision, processes=processes,
+            groups=None if groups is None else groups.tolist(),
         )  # fmt: skip
         if checkpoint.exists():
-            first, log, snapshots = load_checkpoint(checkpoint, model, step, average, run=digest)
+            first, log, snapshots = load_checkpoint(
+                checkpoint, model, step, average, run=digest, updates=ends[-1]
+            )
     shared = nn.parallel.DistributedDataParallel(model) if processes > 1 else model
     forward: Callable[[Tensor], Any] = torch.compile(shared) if compiled else shared
 

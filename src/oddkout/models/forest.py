@@ -15,6 +15,9 @@ FOREST = "forest"
 # Trees of a forest, and rows that spread half a vote over all classes: no probability is 0.
 _TREES, _PSEUDO_VOTES = 50, 0.5
 
+# A path from a root to a leaf has fewer nodes than this.
+_DEEPEST = 10_000
+
 # With more training rows than this, leaves hold more than one row, so that trees stay small.
 _LEAVES = 1000
 
@@ -28,6 +31,7 @@ class Forest(nn.Module):
 
     Args:
         classes: Number of classes.
+        features: Number of features, if it is known; trees that ask for others do not load.
     """
 
     roots: Tensor
@@ -38,9 +42,9 @@ class Forest(nn.Module):
     leaf: Tensor
     value: Tensor
 
-    def __init__(self, classes: int) -> None:
+    def __init__(self, classes: int, *, features: int | None = None) -> None:
         super().__init__()
-        self._classes, self._depth = classes, 0
+        self._classes, self._features, self._depth = classes, features, 0
         for name in _WHOLE:
             self.register_buffer(name, torch.zeros(1, dtype=torch.int64))
         self.register_buffer("threshold", torch.zeros(1, dtype=torch.float64))
@@ -124,14 +128,19 @@ class Forest(nn.Module):
             and bool(((self.leaf >= 0) & (self.leaf < len(self.value))).all())
             and bool(((self.roots >= 0) & (self.roots < len(nodes))).all())
             and self.value.shape[1:] == (self._classes,)
+            and bool((self.feature >= 0).all())
+            and (self._features is None or bool((self.feature < self._features).all()))
         )
         if not is_tree:
             raise ValueError("a forest must hold nodes whose children follow them")
         depth, level = 0, self.roots
         while not bool(is_leaf[level].all()):
             inner = level[~is_leaf[level]]
-            level = torch.cat([self.left[inner], self.right[inner]])
+            # Without copies: nodes with the same child twice would double with every step.
+            level = torch.unique(torch.cat([self.left[inner], self.right[inner]]))
             depth += 1
+            if depth > _DEEPEST:
+                raise ValueError(f"the trees of a forest must be less than {_DEEPEST:,} deep")
         return depth
 
 

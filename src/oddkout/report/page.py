@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.contestants import table_order
 from oddkout.comparing.deciding import class_sets, mean_confusion
-from oddkout.comparing.fingerprint import identified
+from oddkout.comparing.fingerprint import changed
 from oddkout.comparing.perform import data_for
 from oddkout.comparing.rows import Table, tables_of
 from oddkout.comparing.run import Run
@@ -231,10 +230,9 @@ class Page:
 def first_data(comparison: Comparison) -> Data | str:
     """The data of the first seed, or why they cannot be read."""
     config = _first_config(comparison)
-    exists = Path(config.data).exists()
-    if config.fingerprint and exists and identified(config).fingerprint != config.fingerprint:
-        return f"{config.data} has changed since the runs were made"
     try:
+        if reason := changed(config):
+            return reason
         return data_for(config)
     except (ValueError, OSError, ModuleNotFoundError) as error:
         return str(error)
