@@ -12,10 +12,11 @@ LIMITED = "TabPFN"
 
 
 def table_means(lines, metric: str) -> dict[tuple[str, str], float]:
-    """Mean of a metric over the folds, by table and model."""
+    """Mean of a metric over the folds, by table and model; without what left out some fold."""
     values: dict[tuple[str, str], list[float]] = {}
+    absent = {(line["data"], line["model"]) for line in lines if "left out" in line}
     for line in lines:
-        if "left out" not in line:
+        if (line["data"], line["model"]) not in absent:
             values.setdefault((line["data"], line["model"]), []).append(line[metric])
     return {key: fmean(found) for key, found in values.items()}
 
