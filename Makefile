@@ -34,6 +34,7 @@ bench: $(INSTALLED)  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/members.py
+	$(BIN)/python benchmarks/estimator.py
 
 # The demo needs a few packages only; an environment with everything serves, too.
 $(DEMO): pyproject.toml constraints.txt

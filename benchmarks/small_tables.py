@@ -10,12 +10,10 @@ import argparse
 import json
 import time
 import warnings
-from statistics import fmean, median
 
 import numpy as np
 import torch
 from lines import FOLDER, perform_missing, read
-from scipy.stats import t as student
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import (
@@ -31,7 +29,9 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
+from small_tables_page import OURS, page
 from table_data import read as read_table
+from tabpfn_peer import OutsideLimitsError, tabpfn
 
 import oddkout as oko
 from oddkout.data import Data
@@ -105,8 +105,8 @@ PEERS = {
     "ExtraTrees": lambda seed: encoded(ExtraTreesClassifier(n_estimators=300, random_state=seed)),
     "HistGradientBoosting": lambda seed: encoded(HistGradientBoostingClassifier(random_state=seed)),
     "CatBoost": lambda seed: encoded(catboost(seed)),
+    "TabPFN": lambda seed: encoded(tabpfn(seed)),
 }
-OURS = ("stack", "stack without sets", "stack without trees", "stack of networks, no sets")
 LEFT_OUT = dict(zip(OURS, ((), ("sets",), ("trees",), ("sets", "trees")), strict=True))
 
 
@@ -220,77 +220,24 @@ def perform(*, data: str, model: str, fold: int, seed: int = 0) -> dict:
     """Fit a peer to the training part of a fold, and measure it on the test part."""
     x, y, splits = parts(data, seed=seed)
     train, test = splits[fold]
+    line = {"data": data, "model": model, "fold": fold, "seed": seed}
+    line |= {"train": len(train), "test": len(test), "features": x.shape[1]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an MLP stops at its 200 epochs, classes are small
         began = time.perf_counter()
-        classifier = PEERS[model](seed).fit(x.iloc[train], y[train])
-        seconds = time.perf_counter() - began
+        try:
+            classifier = PEERS[model](seed).fit(x.iloc[train], y[train])
+        except OutsideLimitsError as limit:
+            return line | {"left out": str(limit)}
+        fitted = time.perf_counter()
         probs = classifier.predict_proba(x.iloc[test])
+        predicted = time.perf_counter()
     position = {name: number for number, name in enumerate(classifier.classes_)}
     labels = np.array([position[name] for name in y[test]])
-    line = {"data": data, "model": model, "fold": fold, "seed": seed}
-    line |= {"train": len(train), "test": len(test), "features": x.shape[1]}
-    line |= measured(probs, labels) | {"seconds": round(seconds, 3)}
+    line |= measured(probs, labels) | {"seconds": round(fitted - began, 3)}
+    line |= {"prediction seconds": round(predicted - fitted, 3)}
     print({key: line[key] for key in ("data", "model", "fold", "nll", "seconds")}, flush=True)
     return line
-
-
-def table_means(lines, metric: str) -> dict[tuple[str, str], float]:
-    """Mean of a metric over the folds, by table and model."""
-    values: dict[tuple[str, str], list[float]] = {}
-    for line in lines:
-        values.setdefault((line["data"], line["model"]), []).append(line[metric])
-    return {key: fmean(found) for key, found in values.items()}
-
-
-def ratio_interval(ratios) -> tuple[float, float, float]:
-    """Geometric mean of ratios, with its 95 % interval over tables."""
-    logs = np.log(list(ratios))
-    half = student.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / len(logs) ** 0.5
-    return tuple(float(np.exp(value)) for value in (logs.mean(), logs.mean() - half,
-                                                    logs.mean() + half))  # fmt: skip
-
-
-def page(lines, *, tables=TABLES, metric: str = "nll") -> str:
-    """Each model's NLL over that of the best peer of each table, and its other metrics."""
-    nll = table_means(lines, metric)
-    tables = [name for name in tables if all((name, peer) in nll for peer in PEERS)]
-    best = {name: min(nll[name, peer] for peer in PEERS) for name in tables}
-    models = [m for m in (*OURS, *PEERS) if all((name, m) in nll for name in tables)]
-    text = [
-        "| model | NLL over the best peer | below MLP | balanced accuracy | ECE | median s |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    others = {m: table_means(lines, m) for m in ("balanced_accuracy", "ece")}
-    for model in models:
-        mean, low, high = ratio_interval(nll[name, model] / best[name] for name in tables)
-        wins = sum(nll[name, model] < nll[name, "MLP"] for name in tables)
-        shown = [f"{fmean(v[name, model] for name in tables):.4f}" for v in others.values()]
-        seconds = median(line["seconds"] for line in lines if line["model"] == model)
-        text.append(
-            f"| {model} | {mean:.3f} [{low:.3f}, {high:.3f}] | {wins} of {len(tables)} | "
-            f"{' | '.join(shown)} | {seconds:.2f} |"
-        )
-    text += ["", f"| table | best peer | {' | '.join(m for m in models if m in OURS)} |"]
-    text += ["| --- " * (2 + sum(m in OURS for m in models)) + "|"]
-    for name in tables:
-        peer = min(PEERS, key=lambda p: nll[name, p])
-        own = [f"{nll[name, m]:.4f} ({nll[name, m] / best[name]:.2f})" for m in models if m in OURS]
-        text.append(f"| {name} | {peer} {best[name]:.4f} | {' | '.join(own)} |")
-    single = min(PEERS, key=lambda p: ratio_interval(nll[n, p] / best[n] for n in tables)[0])
-    if "stack" in models:
-        mean, low, high = ratio_interval(nll[n, "stack"] / nll[n, single] for n in tables)
-        text += ["", f"NLL of the stack over that of the best single peer, {single}: {mean:.3f} "
-                 f"[{low:.3f}, {high:.3f}]."]  # fmt: skip
-    if set(OURS) <= set(models):
-        for without, what in (("stack without sets", "odd-k-out view"),
-                              ("stack without trees", "forest")):  # fmt: skip
-            mean, low, high = ratio_interval(
-                nll[name, "stack"] / nll[name, without] for name in tables
-            )
-            text += ["", f"NLL with the {what} over NLL without it: {mean:.3f} "
-                     f"[{low:.3f}, {high:.3f}], 95 % interval over tables."]  # fmt: skip
-    return "\n".join(text)
 
 
 def main() -> None:
@@ -300,7 +247,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", default=TABLES)
     arguments = parser.parse_args()
     if arguments.page:
-        print(page(read(FILE)))
+        print(page(read(FILE), tables=TABLES))
         return
     perform_all(FILE, tables=arguments.tables, peers=arguments.peers, seeds=(0,))
 

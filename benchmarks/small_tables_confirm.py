@@ -8,6 +8,7 @@ import argparse
 
 import small_tables
 from lines import FOLDER, read
+from small_tables_page import page
 from table_data import CONFIRMATION
 
 FILE = FOLDER / "small-tables-confirm.jsonl"
@@ -19,9 +20,9 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="print the summary, fit nothing")
     if parser.parse_args().page:
         lines = read(FILE)
-        print(small_tables.page(lines, tables=CONFIRMATION))
+        print(page(lines, tables=CONFIRMATION))
         print("\nWith probabilities below 0.0001 counted as that:\n")
-        print(small_tables.page(lines, tables=CONFIRMATION, metric="nll clipped at 0.0001"))
+        print(page(lines, tables=CONFIRMATION, metric="nll clipped at 0.0001"))
         return
     peers = list(small_tables.PEERS)
     small_tables.perform_all(FILE, tables=CONFIRMATION, peers=peers, seeds=SEEDS)

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -82,3 +83,42 @@ def test_the_page_on_speed_has_the_recorded_effect_of_bfloat16(monkeypatch, caps
         name, accuracy, nll = row.strip("| ").split(" | ")[:3]
         cells = [cell.split(" (float32")[0] for cell in (accuracy, nll)]
         assert f"| {name} | {cells[0]} | {cells[1]} |" in page
+
+
+def test_tabpfn_is_left_out_as_a_peer_of_tables_beyond_its_limits(monkeypatch):
+    """On a and b it is the best peer; one fold of c has too many columns, there MLP is."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from small_tables_page import page
+
+    losses = {"stack": 0.4, "MLP": 0.8, "TabPFN": 0.2}
+    lines = [
+        {"data": data, "model": model, "nll": nll, "balanced_accuracy": 0.5, "ece": 0.1}
+        | {"seconds": 1.0}
+        for data in "abc"
+        for model, nll in losses.items()
+    ]
+    lines += [{"data": "c", "model": "TabPFN", "left out": "101 columns"}]
+    lines += [
+        {"data": "d", "model": "MLP", "nll": 9.0, "balanced_accuracy": 0.5, "ece": 0.1}
+        | {"seconds": 1.0}
+    ]
+    text = page(lines, tables="abcd")
+    assert "| a | TabPFN 0.2000 | 0.4000 (2.00) |" in text
+    assert "| c | MLP 0.8000 | 0.4000 (0.50) |" in text
+    assert "| d |" not in text, "a table that the stack has not fitted"
+    assert "| stack | 1.260 [" in text, "the cube root of 2 * 2 / 2"
+    assert "the best single peer, MLP: 0.500" in text
+    assert "of TabPFN, on the 2 tables within its limits: 2.000" in text
+    assert "the best peer other than TabPFN: 0.500" in text
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "classes", "text"),
+    [(1001, 3, 2, "1000 rows"), (50, 101, 2, "100 columns"), (50, 3, 11, "10 classes")],
+)
+def test_tabpfn_refuses_what_is_beyond_its_limits(monkeypatch, rows, columns, classes, text):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from tabpfn_peer import OutsideLimitsError, TabPFN
+
+    with pytest.raises(OutsideLimitsError, match=f"TabPFN takes at most {text}"):
+        TabPFN().fit(np.zeros((rows, columns)), np.arange(rows) % classes)

@@ -1,5 +1,8 @@
 """Any classifier can take part; what fails is shown with its reason."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from rivals import QUICK, Constant, Plain, Stuck, signal_table
@@ -96,7 +99,7 @@ def test_built_in_contestants_learn(name):
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "catboost", None)
+    monkeypatch.setitem(sys.modules, "catboost", None)
     with pytest.raises(
         ValueError, match=r"catboost needs the package catboost .* run: pip install catboost"
     ):
@@ -115,6 +118,17 @@ def test_a_missing_package_is_named(monkeypatch):
 def test_what_cannot_take_part_is_refused(given, text):
     with pytest.raises(ValueError, match=text):
         checked_contestants(given)
+
+
+def test_tabpfn_is_made_as_its_current_versions_want_it(monkeypatch):
+    class TabPFNClassifier(GaussianNB):
+        def __init__(self, *, device="auto", random_state=0):
+            self.device, self.random_state = device, random_state
+
+    fake = SimpleNamespace(TabPFNClassifier=TabPFNClassifier)
+    monkeypatch.setitem(sys.modules, "tabpfn", fake)
+    made = unfitted("tabpfn", None, seed=7)
+    assert (made.device, made.random_state) == ("cpu", 7)
 
 
 def test_a_copy_gets_the_seed_unless_it_has_one():

@@ -6,6 +6,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from oddkout import doctor
+from oddkout.data import load_data
+from oddkout.diagnosis.doctor import doubts
 from oddkout.diagnosis.grouping import checked_groups, group_candidates
 
 
@@ -85,3 +87,13 @@ def test_cells_that_mix_numbers_and_words_do_not_stop_the_check():
     frame = x.assign(patient=patient, mixed=["1", "two", "3"] * 60)
     [check] = checked_groups(frame, y, ["patient"], numeric=["patient"])
     assert check.is_leaking
+
+
+def test_options_that_are_not_given_do_not_matter():
+    """The command line passes None for what it was not told."""
+    x, y, patient = visits(patients=60)
+    frame = x.assign(patient=patient, diagnosis=y)
+    given = {"categorical": None, "text": None, "numeric": None, "rare_below": None}
+    data = load_data(frame, target="diagnosis")
+    [found] = doubts(frame, data, has_prior=False, target="diagnosis", **given)
+    assert "pass --group patient" in found

@@ -101,7 +101,7 @@ def _catboost(seed: int) -> Any:
 def _tabpfn(seed: int) -> Any:
     from tabpfn import TabPFNClassifier
 
-    return TabPFNClassifier(device="cpu", seed=seed)
+    return TabPFNClassifier(device="cpu", random_state=seed)
 
 
 OUTSIDERS = {

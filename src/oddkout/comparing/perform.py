@@ -27,6 +27,7 @@ from oddkout.fitting.judging import BINS
 from oddkout.fitting.preparation import Prepared, prepared
 from oddkout.fitting.recipe import suited_to
 from oddkout.fitting.stack import Stack, fit_stack
+from oddkout.fitting.threads import one_blas_thread, suitable_threads
 from oddkout.fitting.training import predict_logits
 from oddkout.models import build_model
 from oddkout.prior import Frequencies, class_frequencies
@@ -43,7 +44,11 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
     Args:
         configs: Configs with the same ``training``.
     """
-    torch.set_num_threads(1)
+    with one_blas_thread(), suitable_threads(0):
+        return _performed(configs)
+
+
+def _performed(configs: Sequence[RunConfig]) -> list[Run]:
     began_cpu = time.process_time()
     try:
         data = prepared(data_for(configs[0]))

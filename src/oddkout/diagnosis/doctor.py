@@ -111,7 +111,7 @@ def _groups(
     if frame is None or reading.get("groups") is not None:
         return
     options = ("categorical", "text", "numeric", "rare_below")
-    kinds = {name: reading[name] for name in options if name in reading}
+    kinds = {name: reading[name] for name in options if reading.get(name) is not None}
     position = {name: place for place, name in enumerate(data.classes)}
     y = np.array([position[str(label)] for label in np.asarray(labels).tolist()], dtype=np.int64)
     yield from checked_groups(frame, y, [group] if group else group_candidates(frame), **kinds)

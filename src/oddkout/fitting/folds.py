@@ -13,6 +13,7 @@ from oddkout.calibrators.temperature import example_weights
 from oddkout.checks import at_least, one_of
 from oddkout.data.splits import grouped_parts
 from oddkout.fitting.requirements import fold_count
+from oddkout.fitting.threads import suitable_threads
 from oddkout.prior import Frequencies, PriorLedger
 from oddkout.randomness import keyed_generator
 
@@ -31,6 +32,8 @@ _MANY = 10_000
 _HELD_SHARE = 0.1
 # Folds of the method ``tables``, up to a number of examples.
 _TABLE_FOLDS = ((10_000, 8), (50_000, 4))
+# Operations of fitting a temperature, for each logit.
+_CALIBRATION_OPERATIONS = 1000
 # Parts of the held-out examples, for an unbiased score of the calibration.
 _PARTS = 5
 
@@ -168,7 +171,8 @@ def fitted_ledger(
     one_of("calibrate", calibration, get_args(Calibration))
     if calibration == "none":
         return ledger
-    fit = ledger.calibrator.fit(logits, y, prior=judged, has_strength=calibration == "folds")
+    with suitable_threads(_CALIBRATION_OPERATIONS * logits.numel()):
+        fit = ledger.calibrator.fit(logits, y, prior=judged, has_strength=calibration == "folds")
     return replace(ledger, temperature=fit.temperature.item(), strength=fit.strength.item())
 
 

@@ -18,6 +18,7 @@ from oddkout.fitting.networks import network_name
 from oddkout.fitting.pipeline import Fitted, MembersOption, fit_network
 from oddkout.fitting.preparation import Prepared
 from oddkout.fitting.recipe import Recipe
+from oddkout.fitting.threads import one_blas_thread
 from oddkout.fitting.training import Progress
 from oddkout.fitting.views import TABLE_PSEUDO_EXAMPLES, views_of
 from oddkout.mixture import PSEUDO_EXAMPLES, Mixture, View, mixed, mixture_weights
@@ -101,6 +102,7 @@ class Stack:
         )
 
 
+@one_blas_thread()
 def fit_stack(
     data: Prepared,
     *,

@@ -28,6 +28,7 @@ from oddkout.fitting.stages import (
 from oddkout.heads import OddHeadModel, with_odd_head, without_odd_head
 from oddkout.models import initialise
 from oddkout.models.foreign import ForeignModel
+from oddkout.models.prediction import in_double
 from oddkout.randomness import keyed_generator, keyed_globals
 
 # Called with each new row of the log.
@@ -38,6 +39,9 @@ Weights = dict[str, Tensor]
 
 LOG_EVERY = 50  # updates between rows of the log
 CHECKPOINT_EVERY = 200  # updates between checkpoints
+
+# Rows of features that are predicted together.
+_ROWS = 4000
 
 
 @dataclass
@@ -232,7 +236,8 @@ def predict_logits(
             for part in model.modules()
         )
     ):
-        model, x = copy.deepcopy(model).double(), x.double()
+        model, x = in_double(model), x.double()
+        examples = max(examples, _ROWS)
     with torch.inference_mode():
         return torch.cat(
             [model(part.to(device)).cpu() for part in torch.split(x, examples)]

@@ -1,6 +1,7 @@
 """Encodings of columns of numbers: the first layer of a network, fitted to its training rows."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -176,22 +177,34 @@ class Encoding(nn.Module):
             self.base.copy_(scores[:, 0])
             self.height.copy_(scores.diff(dim=1))
 
-    def forward(self, x: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows features"]:
+    def forward(self, x: Float[Tensor, "rows columns"]) -> Float[Tensor, "*members rows features"]:
         """Encode rows, in which NaN stands for missing cells."""
         is_missing = x.isnan()
         filled = torch.where(is_missing, self.fill, x)
-        standard = ((filled - self.mean) * self.scale).clamp(-_LARGEST, _LARGEST)
+        # In place: new memory for each step would take longer than the step.
+        standard = (filled - self.mean).mul_(self.scale).clamp_(-_LARGEST, _LARGEST)
         parts = [standard]
         if self.plan.knots and self._coded:
-            ramps = ((filled[:, self._coded, None] - self.start) * self.slope).clamp(0, 1)
+            ramps = filled[..., self._coded, None] - self.start
+            ramps = ramps.mul_(self.slope).clamp_(0, 1)
             if self.plan.name == "piecewise":
-                parts.append(ramps.flatten(1))
+                parts.append(ramps.flatten(-2))
             else:
-                scores = self.base + (ramps * self.height).sum(dim=2)
-                parts = [standard.index_copy(1, self._positions(x), scores)]
+                scores = self.base + ramps.mul_(self.height).sum(dim=-1)
+                parts = [standard.index_copy(-1, self._positions(x), scores)]
         if self._missing:
-            parts.append(is_missing[:, self._missing].to(standard.dtype))
-        return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
+            indicators = is_missing[:, self._missing].to(standard.dtype)
+            parts.append(indicators.expand(*standard.shape[:-1], -1))
+        return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+
+    @classmethod
+    def together(cls, encodings: Sequence["Encoding"]) -> "Encoding":
+        """Encodings of the same plan as one, whose output has a first axis for them."""
+        stacked = cls(encodings[0].plan)
+        for name, _ in encodings[0].named_buffers():
+            each = torch.stack([getattr(encoding, name) for encoding in encodings])
+            setattr(stacked, name, each[:, None])  # an axis for the rows
+        return stacked
 
     def _positions(self, x: Tensor) -> Tensor:
         """Positions of the coded columns."""

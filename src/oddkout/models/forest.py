@@ -21,6 +21,9 @@ _DEEPEST = 10_000
 # With more training rows than this, leaves hold more than one row, so that trees stay small.
 _LEAVES = 1000
 
+# Levels after which rows that have reached a leaf are dropped.
+_DROP_EVERY = 5
+
 _WHOLE = ("roots", "feature", "left", "right", "leaf")
 
 
@@ -96,15 +99,43 @@ class Forest(nn.Module):
 
     def forward(self, x: Float[Tensor, "rows features"]) -> Float[Tensor, "rows classes"]:
         """Logarithm of the mean vote of all trees."""
-        # Both children of a node lie next to each other: one look-up instead of two.
-        children = torch.stack([self.left, self.right], dim=1).flatten()
-        node = self.roots.expand(x.shape[0], -1)  # len(x) would fix the number of rows in exports
-        for _ in range(self._depth):
-            is_right = x.gather(1, self.feature[node]) > self.threshold[node]
-            node = children[2 * node + is_right]
-        votes = self.value[self.leaf[node]].mean(dim=1)
+        leaf = self.leaf.index_select(0, self._reached(x))
+        shares = self.value.index_select(0, leaf).reshape(-1, len(self.roots), self._classes)
+        votes = shares.mean(dim=1, dtype=x.dtype)
         smooth = _PSEUDO_VOTES / len(self.roots)
         return ((votes + smooth / self._classes) / (1 + smooth)).log()
+
+    def _reached(self, x: Float[Tensor, "rows features"]) -> Int[Tensor, " rows_and_trees"]:
+        """The node of the leaf that each row reaches in each tree, row by row.
+
+        All rows go down all trees together, a level at a time. Those that have reached their leaf
+        are dropped every few levels, except in exports, whose shapes must not depend on the rows.
+        """
+        is_export = torch.compiler.is_compiling()
+        is_short = not is_export and x.numel() < 2**31  # shorter numbers are faster
+        whole = torch.int32 if is_short else torch.int64
+        # A node has two places next to each other, which hold the first places of its children.
+        children = (2 * torch.stack([self.left, self.right], dim=1).flatten()).to(whole)
+        feature = self.feature.to(whole).repeat_interleave(2)
+        threshold = self.threshold.repeat_interleave(2)
+        rows, features = x.shape  # len(x) would fix the number of rows in exports
+        cells = x.flatten()
+        place = (2 * self.roots).to(whole).expand(rows, -1).flatten()
+        start = (torch.arange(rows, device=x.device, dtype=whole) * features)[:, None]
+        start = start.expand(-1, len(self.roots)).flatten()
+        reached, moving = place, None
+        for level in range(1, self._depth + 1):
+            cell = cells.index_select(0, feature.index_select(0, place) + start)
+            is_right = cell > threshold.index_select(0, place)
+            place = children.index_select(0, place + is_right)
+            is_last = level == self._depth
+            if is_last or (level % _DROP_EVERY == 0 and not is_export):
+                reached = place if moving is None else reached.index_copy_(0, moving, place)
+                if not is_last:
+                    inner = (children.index_select(0, place) != place).nonzero().flatten()
+                    moving = inner if moving is None else moving.index_select(0, inner)
+                    place, start = place.index_select(0, inner), start.index_select(0, inner)
+        return reached // 2
 
     def _load_from_state_dict(
         self, state_dict: Mapping[str, Any], prefix: str, *arguments: Any
