@@ -112,14 +112,14 @@ def reproduce_paper(
     if not (is_report or is_claims):
         where: dict[str, Any] = {"address": address, "processes": processes, "folder": out}
         with grid_progress() as progress:
-            compared = reproduce(
+            reproduce(
                 grid,
                 store,
                 choices_store=choices_store,
                 executor=executor_named(executor, **where),
                 chooser=executor_named(executor, **where, perform=perform_choice),
                 progress=progress,
-            ).compared
+            )
     evidence = Evidence(store.all_runs(has_predictions=not is_claims), grid)
     if is_claims:
         ledger = judged(evidence)
@@ -132,7 +132,7 @@ def reproduce_paper(
     absent = write_reproduction(evidence, folder)
     if results is not None:
         merge_lines(results, [*evidence.trained, *evidence.failed])
-        merge_lines(results, compared, kind="choices")
+        merge_lines(results, choices_store.all_runs(), kind="choices")
         write_results(results)
     if is_json:
         print(json.dumps(reproduction_json(evidence)))

@@ -64,6 +64,7 @@ class FrontPage:
         first: The runs of version 0.1.0.
         ledger: All claims with their outcomes.
         methods: The page on methods for imbalanced classes; empty if it does not exist.
+        findings: What other protocols found, in sentences.
         origin: How the page is generated.
     """
 
@@ -72,6 +73,7 @@ class FrontPage:
     first: Evidence
     ledger: list[Judged]
     methods: str
+    findings: Sequence[str]
     origin: str
 
     def document(self) -> Document:
@@ -81,6 +83,13 @@ class FrontPage:
         document.add(Heading("What was asked"), *_ASKED)
         document.add(Heading("Methods for imbalanced classes"), *_methods(self.methods))
         self._add_primary(document)
+        if self.findings:
+            document.add(
+                Heading("What folds add, and where OKO leads"),
+                "MNIST and FashionMNIST unless said otherwise, fresh seeds, the same lists of "
+                "choices for every method; means with 95 % intervals over seeds.",
+                "\n".join(f"* {sentence}" for sentence in self.findings),
+            )
         self._add_tables(document)
         self._add_claims(document)
         document.add(

@@ -32,7 +32,10 @@ _NEEDS = {
 def verdict_counts(ledger: list[Judged]) -> str:
     """The number of claims with each verdict, in words."""
     counts = Counter(item.outcome.verdict for item in ledger)
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER)
+    words = ("hold", "do not hold", "undecided", "without data")
+    return ", ".join(
+        f"{counts[verdict]} {word}" for verdict, word in zip(_ORDER, words, strict=True)
+    )
 
 
 def verdict_table(ledger: list[Judged]) -> TextTable:

@@ -10,6 +10,7 @@ from oddkout.paper.claims import judged
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.estimator_benchmark import estimator_benchmark
 from oddkout.paper.evidence import Evidence
+from oddkout.paper.findings import findings
 from oddkout.paper.first_recipe import first_runs
 from oddkout.paper.front_page import LIMITS, FrontPage, cost_sentence, versions_table
 from oddkout.paper.ledger import claims_document
@@ -56,6 +57,7 @@ def results_pages(folder: str | Path) -> dict[str, str]:
         first=first,
         ledger=ledger,
         methods=methods.read_text() if methods.is_file() else "",
+        findings=findings(folder),
         origin=_ORIGIN,
     )
     claims = claims_document(ledger, origin=_NARROW if grid.trained else _FIRST, level=1)
