@@ -21,7 +21,8 @@ _EPOCHS, _LEAST_UPDATES = 30, 2000
 def budget(setting: Setting, *, is_narrow: bool = True) -> dict[str, Any]:
     """The fields of the recipe that depend on the setting, the same for every method.
 
-    Computations are in bfloat16, except for full ResNets, which decide by their GPU.
+    Computations are in bfloat16 and not compiled, so that the numbers do not depend on a compiler;
+    full ResNets decide by their GPU.
 
     Args:
         setting: The data set and its size.
@@ -40,6 +41,7 @@ def budget(setting: Setting, *, is_narrow: bool = True) -> dict[str, Any]:
         return suited | {
             "updates": round(forwarded / suited["examples"]),
             "mixed_precision": True,
+            "compiled": False,
         }
     images: dict[str, Any] = {"model": _RESNETS[setting.data], "shift": 4, "flip": True}
     if not is_narrow:
@@ -54,6 +56,7 @@ def budget(setting: Setting, *, is_narrow: bool = True) -> dict[str, Any]:
             "model": "resnet18-narrow",
             "updates": round(forwarded / examples),
             "mixed_precision": True,
+            "compiled": False,
         }
     )
 
