@@ -1,8 +1,8 @@
 """Perform recorded runs again and compare: ``python benchmarks/reproduced.py --runs 10``.
 
-Runs are drawn from ``results/runs-*.jsonl`` by a seed, as many methods and settings as possible. On
-the same kind of machine every number is the same; elsewhere accuracy is within 0.3 points and NLL
-within 0.01.
+Runs are drawn from ``results/paper-*.jsonl`` by a seed, as many methods and settings as possible.
+On the same kind of machine every number is the same; elsewhere accuracy is within 0.3 points and
+NLL within 0.01. ``--kind runs`` is for the runs of version 0.1.0.
 """
 
 import argparse
@@ -17,9 +17,10 @@ RESULTS = Path(__file__).parents[1] / "results"
 POINTS, NLL = 0.003, 0.01
 
 
-def sampled(count, seed, *, data):
+def sampled(count, seed, *, data, kind="paper"):
     """Recorded runs of as many methods and settings as possible, in random order."""
-    runs = [run for run in read_lines(RESULTS) if run.config.data in data and not run.has_failed]
+    lines = read_lines(RESULTS, kind=kind)
+    runs = [run for run in lines if run.config.data in data and not run.has_failed]
     random.Random(seed).shuffle(runs)
     chosen, methods, settings = [], set(), set()
     for run in [*runs, *runs]:  # a second pass, if new methods and settings are not enough
@@ -49,10 +50,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kind", default="paper")
     parser.add_argument("--data", default="mnist,fashion_mnist")
     arguments = parser.parse_args()
     is_fine = True
-    for old in sampled(arguments.runs, arguments.seed, data=arguments.data.split(",")):
+    data = arguments.data.split(",")
+    for old in sampled(arguments.runs, arguments.seed, data=data, kind=arguments.kind):
         [new] = perform([old.config])
         config = old.config
         row = {

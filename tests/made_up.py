@@ -15,19 +15,20 @@ TEN_SHOT = Setting("mnist", "uniform", 10)
 DEFAULTS = {"accuracy": 0.8, "ece": 0.05, "nll": 0.6, "entropy": 0.5, "entropy_gap": 0.1}
 
 
-def made_up(setting, variant, *, seed=0, rate=0.2, nll=1.0, predictions=False, **metrics):
-    """A run of the paper's grid with chosen metrics."""
+def made_up(setting, variant, *, seed=0, folds=0, rate=0.2, nll=1.0, predictions=False, **metrics):
+    """A run of the paper's grid with chosen metrics; runs of version 0.1.0 had folds."""
     measured = {name: {"value": value} for name, value in (DEFAULTS | metrics).items()}
     measured["ece"]["null"] = {"mean": 0.01, "high": 0.02, "p_value": 0.5}
-    config = replace(PRESETS["paper"].config(setting, variant), learning_rate=rate, seed=seed)
+    config = PRESETS["paper"].config(setting, variant)
+    config = replace(config, learning_rate=rate, seed=seed, folds=folds)
     run = Run(
         config=config,
         classes=KNOWN[setting.data].classes,
         temperature=1.5,
-        fold_metrics={"nll": nll, "accuracy": 0.8} if config.folds else {},
+        fold_metrics={"nll": nll, "accuracy": 0.8} if folds else {},
         as_trained=measured,
         tempered=measured,
-        seconds={"train": 10.0, "folds": 10.0 * config.folds, "evaluate": 2.0},
+        seconds={"train": 10.0, "folds": 10.0 * folds, "evaluate": 2.0},
         versions={"torch": "2.13.0"},
     )
     if predictions:
@@ -46,7 +47,7 @@ def with_seeds(setting, variant, values, *, metric="accuracy", **others):
 
 
 def evidence_of(*groups):
-    return Evidence([run for group in groups for run in group], PRESETS["paper"])
+    return Evidence([run for group in groups for run in group])
 
 
 def outcome_of(name, evidence):

@@ -9,29 +9,31 @@ from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.presets import PRESETS
 from oddkout.paper.settings import Setting
 
-
-def test_only_runs_at_the_rate_with_the_lowest_out_of_fold_nll_count():
-    slow = [made_up(TEN_SHOT, "oko", rate=0.1, nll=0.5, accuracy=0.9, seed=s) for s in (0, 1)]
-    fast = [made_up(TEN_SHOT, "oko", rate=0.2, nll=0.7, accuracy=0.95, seed=0)]
-    for runs in (slow + fast, fast + slow):
-        evidence = Evidence(runs, PRESETS["paper"])
-        assert evidence.by_seed([TEN_SHOT], "oko", measure("accuracy")) == {0: 0.9, 1: 0.9}
+LARGE = Setting("mnist", "uniform", 500)
 
 
-def test_a_run_with_folds_is_preferred_to_the_same_run_without():
-    with_folds = made_up(TEN_SHOT, "oko")
-    without = replace(with_folds, config=replace(with_folds.config, folds=0), fold_metrics={})
-    for runs in ([with_folds, without], [without, with_folds]):
-        assert Evidence(runs, PRESETS["paper"]).runs(TEN_SHOT, "oko") == [with_folds]
+def test_runs_of_another_recipe_or_seed_are_no_evidence():
+    run = made_up(TEN_SHOT, "oko", seed=40)
+    chosen = replace(
+        run, config=replace(run.config, seed=41, dropout=0.5, learning_rate=0.1, head_weight=0.6)
+    )
+    others = [
+        replace(run, config=replace(run.config, **changes))
+        for changes in ({"weight_decay": 0.5}, {"folds": 5}, {"data": "patients.csv"}, {"seed": 0})
+    ]
+    evidence = Evidence([*others, run, chosen], PRESETS["paper"])
+    assert evidence.others == 4
+    assert evidence.runs(TEN_SHOT, "oko") == [run, chosen]
+    assert made_up(LARGE, "oko", seed=42).config.seed in range(40, 43)
+    late = made_up(LARGE, "oko", seed=43)
+    assert Evidence([late], PRESETS["paper"]).others == 1, "three seeds from 500 per class on"
 
 
-def test_runs_of_another_recipe_are_no_evidence():
-    run = made_up(TEN_SHOT, "oko")
-    other = replace(run, config=replace(run.config, dropout=0.0))
-    own_data = replace(run, config=replace(run.config, data="patients.csv"))
-    evidence = Evidence([run, other, own_data], PRESETS["paper"])
-    assert evidence.others == 2
-    assert evidence.runs(TEN_SHOT, "oko") == [run]
+def test_runs_of_two_protocols_are_not_mixed():
+    first, second = (made_up(TEN_SHOT, "oko", seed=seed) for seed in (40, 41))
+    Evidence([replace(one, protocol="a1") for one in (first, second)])
+    with pytest.raises(ValueError, match=r"must follow one protocol, got a1 \(1 runs\), none"):
+        Evidence([replace(first, protocol="a1"), second])
 
 
 def test_differences_are_paired_by_seed_and_averaged_over_sizes():
@@ -40,21 +42,24 @@ def test_differences_are_paired_by_seed_and_averaged_over_sizes():
         with_seeds(TEN_SHOT, "oko", [0.7, 0.8, 0.9]),
         with_seeds(TEN_SHOT, "bb", [0.6, 0.7, 0.8]),
         with_seeds(large, "oko", [0.9, 0.9, 0.9]),
-        with_seeds(large, "bb", [0.8, 0.8, 0.8]),
         with_seeds(large, "bb", [0.8, 0.8, 0.8, 0.1]),  # a seed that OKO does not have
     )
     difference = evidence.difference([TEN_SHOT, large], "oko", "bb", measure("accuracy"))
     assert (difference.mean, difference.low, difference.high) == pytest.approx((0.1, 0.1, 0.1))
 
 
+def test_a_mean_over_sizes_uses_all_seeds_of_each_and_its_interval_the_common_ones():
+    evidence = evidence_of(
+        with_seeds(TEN_SHOT, "oko", [0.7, 0.8, 0.9, 0.2]), with_seeds(LARGE, "oko", [0.9] * 3)
+    )
+    mean = evidence.mean([TEN_SHOT, LARGE], "oko", measure("accuracy"))
+    assert mean.mean == pytest.approx((0.65 + 0.9) / 2)
+    half = 0.05 / 3**0.5 * 4.302653  # seeds 0 to 2 have 0.8, 0.85 and 0.9
+    assert (mean.low, mean.high) == pytest.approx((0.775 - half, 0.775 + half), abs=1e-6)
+
+
 def test_a_run_without_folds_has_no_tempered_number():
-    large = Setting("mnist", "uniform", 100)
-    evidence = evidence_of([made_up(large, "oko"), made_up(TEN_SHOT, "oko")])
+    evidence = evidence_of([made_up(LARGE, "oko"), made_up(TEN_SHOT, "oko", folds=5)])
     tempered = measure("nll", is_tempered=True)
-    assert evidence.mean([large], "oko", tempered) is None
+    assert evidence.mean([LARGE], "oko", tempered) is None
     assert evidence.mean([TEN_SHOT], "oko", tempered) is not None
-    fewer = made_up(TEN_SHOT, "oko")
-    fewer = replace(fewer, config=replace(fewer.config, folds=3))
-    evidence = evidence_of([fewer])
-    assert evidence.mean([TEN_SHOT], "oko", tempered) is None, "another estimate of the temperature"
-    assert evidence.mean([TEN_SHOT], "oko", measure("nll")) is not None

@@ -1,27 +1,39 @@
-"""The grid of a preset: rates are chosen first, and only missing runs are performed."""
+"""The grid of a preset: choices are made first, and only missing runs are performed."""
 
-from made_up import TEN_SHOT, made_up
+from dataclasses import replace
+
+import pytest
+from made_up import DEFAULTS
 
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
 from oddkout.paper.lines import CommittedStore, merge_lines, read_lines
 from oddkout.paper.presets import preset_named
-from oddkout.paper.reproduce import planned, reproduce
-from oddkout.paper.settings import Setting
+from oddkout.paper.protocol import PROTOCOL
+from oddkout.paper.reproduce import final_configs, planned, reproduce
+from oddkout.paper.variants import variant_of
+
+PART = preset_named(
+    "paper", datasets=["mnist"], sizes=[10, 50],
+    variants=["vanilla", "weighted", "oko", "pair"], seeds=1,
+)  # fmt: skip
 
 
-def stub_executor(better, performed):
+def stub_executor(performed, *, better=0.1, stop_after=None):
     """Performs nothing: runs whose out-of-fold NLL is lowest at the rate ``better``."""
 
     def execute(jobs):
         for job in jobs:
+            if stop_after is not None and len(performed) >= stop_after:
+                raise KeyboardInterrupt
             performed.extend(job)
             yield [
                 Run(
                     config=config,
-                    fold_metrics={"nll": abs(config.learning_rate - better)}
+                    fold_metrics={"nll": 1 + abs(config.learning_rate - better)}
                     if config.folds
                     else {},
+                    as_trained={name: {"value": value} for name, value in DEFAULTS.items()},
                 )
                 for config in job
             ]
@@ -29,53 +41,97 @@ def stub_executor(better, performed):
     return execute
 
 
-def test_rates_are_chosen_at_one_size_and_kept_at_the_others(tmp_path):
-    preset = preset_named(
-        "few-shot", datasets=["mnist"], distributions=["uniform"], sizes=[10, 50],
-        variants=["oko", "bb"], seeds=2,
+def performed_by(folder, **options):
+    """What a grid performs: the runs that make the choices, and the others."""
+    choosing, final = [], []
+    done = reproduce(
+        PART, CommittedStore(folder, options.pop("lines", ())),
+        executor=stub_executor(final, **options), chooser=stub_executor(choosing, **options),
     )  # fmt: skip
-    performed = []
-    runs = reproduce(preset, RunStore(tmp_path), executor=stub_executor(0.2, performed))
-    assert len(performed) == len(set(performed)) == len(planned(preset)) == 2 * (2 * 2 + 1)
-    rates = {(run.config.train_examples, run.config.seed, run.config.learning_rate) for run in runs}
-    assert rates == {(100, 0, 0.1), (100, 0, 0.2), (100, 1, 0.2), (500, 0, 0.2), (500, 1, 0.2)}
-    assert {run.config.folds for run in runs if run.config.train_examples == 500} == {0}
+    return done, choosing, final
 
 
-def test_a_part_of_a_grid_uses_the_rates_of_the_whole(tmp_path):
-    """One data set alone would choose 0.1; the other is surer of 0.2."""
-    fashion = Setting("fashion_mnist", "uniform", 10)
-    known = [
-        made_up(setting, "oko", rate=rate, nll=nll)
-        for setting, nll_by_rate in (
-            (TEN_SHOT, {0.1: 0.5, 0.2: 0.6}),
-            (fashion, {0.1: 2.0, 0.2: 1.0}),
-        )
-        for rate, nll in nll_by_rate.items()
+def test_choices_are_made_on_other_seeds_and_used_by_every_size_of_their_group(tmp_path):
+    done, choosing, final = performed_by(tmp_path)
+    assert {config.seed for config in choosing} == {0, 1, 2, 3}
+    assert {config.seed for config in final} == {40}
+    assert {config.learning_rate for config in final} == {0.1}
+    assert len(final) == len(set(final))
+    assert {run.protocol for run in (*done.runs, *done.compared)} == {PROTOCOL}
+    assert len(done.runs) == len(PART.entries) == len(final_configs(PART, {}))
+    stored = RunStore(tmp_path).runs()
+    assert {run.config for run in stored} == {run.config for run in done.runs}
+    assert [len(configs) for configs in planned(PART)] == [len(choosing), len(final)]
+
+
+def test_on_uniform_classes_weighted_is_vanilla_and_is_not_trained_again(tmp_path):
+    done, _, final = performed_by(tmp_path)
+    trained = {(config.distribution, config.method) for config in final}
+    assert ("uniform", "weighted") not in trained
+    assert ("heavy-tailed", "weighted") in trained
+    copies = [
+        run
+        for run in done.runs
+        if (run.config.distribution, run.config.method) == ("uniform", "weighted")
     ]
-    part = preset_named(
-        "few-shot", datasets=["mnist"], distributions=["uniform"], sizes=[50], variants=["oko"],
-        seeds=1,
-    )  # fmt: skip
-    for lines, rate in ((known[:2], 0.1), (known, 0.2)):
-        performed = []
-        store = CommittedStore(tmp_path / str(rate), lines)
-        reproduce(part, store, executor=stub_executor(0.1, performed))
-        assert [config.learning_rate for config in performed] == [rate]
+    assert len(copies) == 2
+    assert {variant_of(run.config) for run in copies} == {"weighted"}
+
+
+def test_an_interrupted_grid_resumes_without_loss_or_doubling(tmp_path):
+    whole = performed_by(tmp_path / "whole")
+    choosing, final = [], []
+    store = RunStore(tmp_path / "interrupted")
+    interruptions = 0
+    while True:
+        before = len(choosing), len(final)
+        try:
+            reproduce(
+                PART, store,
+                executor=stub_executor(final, stop_after=before[1] + 2),
+                chooser=stub_executor(choosing, stop_after=before[0] + 15),
+            )  # fmt: skip
+            break
+        except KeyboardInterrupt:
+            interruptions += 1
+    assert interruptions >= 8
+    assert sorted(run.id for run in final) == sorted(run.id for run in whole[2])
+    assert [run.to_dict() for run in store.runs()] == [
+        run.to_dict() for run in RunStore(tmp_path / "whole").runs()
+    ]
+    assert performed_by(tmp_path / "interrupted")[1:] == ([], [])
 
 
 def test_committed_lines_are_not_performed_again(tmp_path):
-    preset = preset_named(
-        "few-shot", datasets=["mnist"], distributions=["uniform"], sizes=[10], variants=["oko"],
-        seeds=3,
-    )  # fmt: skip
-    first = []
-    runs = reproduce(preset, RunStore(tmp_path / "a"), executor=stub_executor(0.1, first))
-    merge_lines(tmp_path / "lines", runs[:2])
-    second = []
-    store = CommittedStore(tmp_path / "b", read_lines(tmp_path / "lines"))
-    again = reproduce(preset, store, executor=stub_executor(0.1, second))
-    assert len(first) == 4
-    assert len(second) == 2
-    assert {run.config.id for run in again} == {run.config.id for run in runs}
-    assert {run.config.id for run in store.all_runs()} == {run.config.id for run in runs}
+    done, choosing, final = performed_by(tmp_path / "a")
+    merge_lines(tmp_path / "lines", done.runs[:5])
+    _, again, rest = performed_by(tmp_path / "b", lines=read_lines(tmp_path / "lines"))
+    assert len(again) == len(choosing)
+    assert len(rest) == len(final) - 5
+
+
+def test_runs_of_another_protocol_are_refused(tmp_path):
+    store = RunStore(tmp_path)
+    performed_by(tmp_path)
+    run = store.runs()[0]
+    store.forget(run)
+    store.write(replace(run, protocol="0123"))
+    with pytest.raises(ValueError, match=r"must follow one protocol, got .*0123 \(1 runs\)"):
+        performed_by(tmp_path)
+
+
+def test_a_second_process_with_the_same_folder_is_refused(tmp_path, monkeypatch):
+    def taken(folder):
+        raise ValueError(f"another process performs the runs of {folder}")
+
+    monkeypatch.setattr("oddkout.paper.reproduce.only_writer", taken)
+    with pytest.raises(ValueError, match=f"another process performs the runs of {tmp_path}"):
+        performed_by(tmp_path)
+
+
+def test_a_grid_without_protocol_has_no_choices(tmp_path):
+    smoke = preset_named("smoke", datasets=["digits"], variants=["oko"], seeds=1)
+    final = []
+    done = reproduce(smoke, RunStore(tmp_path), executor=stub_executor(final))
+    assert len(final) == 2
+    assert [run.protocol for run in done.runs] == ["", ""]

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from oddkout.checks import one_of
-from oddkout.comparing.executors import Executor
+from oddkout.comparing.executors import Executor, Performer
 from oddkout.comparing.executors.local import LocalExecutor
 from oddkout.comparing.executors.ray import RayExecutor
 from oddkout.comparing.executors.slurm import SlurmExecutor
+from oddkout.comparing.perform import perform
 
 ExecutorOption = Annotated[
     str,
@@ -34,7 +35,12 @@ RetryFailedOption = Annotated[
 
 
 def executor_named(
-    name: str, *, address: str | None, processes: int | None, folder: Path
+    name: str,
+    *,
+    address: str | None,
+    processes: int | None,
+    folder: Path,
+    perform: Performer = perform,
 ) -> Executor:
     """The executor of the given name.
 
@@ -43,12 +49,13 @@ def executor_named(
         address: Address of a Ray cluster.
         processes: Number of parallel jobs.
         folder: Folder of the runs.
+        perform: Performs a job.
     """
     one_of("--executor", name, ("local", "ray", "slurm"))
     if address is not None and name != "ray":
         raise ValueError(f"--address needs --executor ray, got --executor {name}")
     if name == "ray":
-        return RayExecutor(address, processes)
+        return RayExecutor(address, processes, perform=perform)
     if name == "slurm":
-        return SlurmExecutor(folder.absolute() / ".submitit", processes)
-    return LocalExecutor(processes)
+        return SlurmExecutor(folder.absolute() / ".submitit", processes, perform=perform)
+    return LocalExecutor(processes, perform=perform)

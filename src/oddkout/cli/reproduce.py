@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,14 +11,18 @@ from oddkout.cli.execution import AddressOption, ExecutorOption, ProcessesOption
 from oddkout.cli.progress import grid_progress
 from oddkout.cli.recipe import listed
 from oddkout.cli.source import JsonOption
+from oddkout.comparing.config import RunConfig
+from oddkout.comparing.grid import jobs_of
+from oddkout.paper.choosing import perform_choice
 from oddkout.paper.claims import judged
 from oddkout.paper.cost import estimated_seconds
 from oddkout.paper.evidence import Evidence
+from oddkout.paper.ledger import claims_document, verdict_counts
 from oddkout.paper.lines import CommittedStore, merge_lines, read_lines
-from oddkout.paper.presets import PRESETS, Preset, preset_named
+from oddkout.paper.presets import PRESETS, PROTOCOL_GRID, Preset, preset_named
 from oddkout.paper.reproduce import planned, reproduce
 from oddkout.paper.reproduction import reproduction_json, write_reproduction
-from oddkout.paper.results import claims_document, results_markdown
+from oddkout.paper.results import write_results
 from oddkout.paper.settings import DISTRIBUTIONS, TITLES, setting_of
 from oddkout.paper.variants import VARIANTS, variant_of
 
@@ -29,7 +32,7 @@ def reproduce_paper(
         str | None,
         typer.Option(
             help=f"Grid of runs: {', '.join(PRESETS)}. By default smoke; with --results and "
-            "--report or --claims, paper."
+            "--report or --claims, the whole protocol."
         ),
     ] = None,
     datasets: Annotated[
@@ -52,7 +55,7 @@ def reproduce_paper(
         Path | None,
         typer.Option(
             help="Folder of committed runs, one line each. Runs found there are not performed "
-            "again, new runs are added, and RESULTS.md next to it is rewritten."
+            "again, new runs are added, and RESULTS.md and docs/results next to it are rewritten."
         ),
     ] = None,
     is_only_missing: Annotated[
@@ -78,37 +81,46 @@ def reproduce_paper(
 ) -> int:
     """Reproduce the paper: its tables and figures, and whether its claims hold.
 
-    Example: oddkout reproduce --preset few-shot --out runs
+    Example: oddkout reproduce --preset paper --out runs/paper --results results
 
     Run the same command again to resume. The exit code is 1 if a run failed.
     """
     if preset is None:
-        preset = "paper" if results is not None and (is_report or is_claims) else "smoke"
-    grid = preset_named(
-        preset,
-        datasets=listed(datasets),
-        distributions=listed(distributions),
-        sizes=[_whole(size) for size in listed(sizes)],
-        variants=listed(methods),
-        seeds=seeds,
-        updates=updates,
+        preset = "protocol" if results is not None and (is_report or is_claims) else "smoke"
+    grid = (
+        PROTOCOL_GRID
+        if preset == "protocol"
+        else preset_named(
+            preset,
+            datasets=listed(datasets),
+            distributions=listed(distributions),
+            sizes=[_whole(size) for size in listed(sizes)],
+            variants=listed(methods),
+            seeds=seeds,
+            updates=updates,
+        )
     )
     if is_claims and results is not None and not results.is_dir():
         raise ValueError(f"--results must be a folder of committed runs, got {results}")
-    is_known = is_only_missing or is_report or is_claims
+    is_known = results is not None and (is_only_missing or is_report or is_claims)
     lines = read_lines(results) if results is not None and is_known else []
+    compared = read_lines(results, kind="choices") if results is not None and is_known else []
     store = CommittedStore(out, lines)
+    choices_store = CommittedStore(out / "choices", compared)
     if is_dry:
-        return _print_plan(grid, store, is_json=is_json)
+        return _print_plan(grid, store, choices_store, is_json=is_json)
     if not (is_report or is_claims):
+        where: dict[str, Any] = {"address": address, "processes": processes, "folder": out}
         with grid_progress() as progress:
             reproduce(
                 grid,
                 store,
-                executor=executor_named(executor, address=address, processes=processes, folder=out),
+                choices_store=choices_store,
+                executor=executor_named(executor, **where),
+                chooser=executor_named(executor, **where, perform=perform_choice),
                 progress=progress,
             )
-    evidence = Evidence(store.all_runs(has_predictions=not is_claims), _judging(grid))
+    evidence = Evidence(store.all_runs(has_predictions=not is_claims), grid)
     if is_claims:
         ledger = judged(evidence)
         if is_json:
@@ -120,52 +132,69 @@ def reproduce_paper(
     absent = write_reproduction(evidence, folder)
     if results is not None:
         merge_lines(results, [*evidence.trained, *evidence.failed])
-        (results.parent / "RESULTS.md").write_text(results_markdown(results))
+        merge_lines(results, choices_store.all_runs(), kind="choices")
+        write_results(results)
     if is_json:
         print(json.dumps(reproduction_json(evidence)))
     else:
-        verdicts = Counter(item.outcome.verdict for item in judged(evidence))
         print(f"{len(evidence.trained)} runs, {len(evidence.failed)} failed: {folder}/results.md")
-        print("claims: " + ", ".join(f"{count} {name}" for name, count in verdicts.items()))
+        print(f"claims: {verdict_counts(judged(evidence))}")
         for name, reason in absent.items():
             print(f"figure {name} is missing: {reason}")
         if results is not None:
-            print(f"wrote {results.parent / 'RESULTS.md'}, from {results}")
+            print(f"wrote {results.parent / 'RESULTS.md'} and docs/results, from {results}")
     return 1 if evidence.failed else 0
 
 
-def _judging(grid: Preset) -> Preset:
-    """The preset whose recipes count as evidence: that of the paper, or the grid's own."""
-    whole = PRESETS[grid.name if grid.name in ("smoke", "cifar") else "paper"]
-    return whole if grid.updates == whole.updates else replace(whole, updates=grid.updates)
-
-
-def _print_plan(grid: Preset, store: CommittedStore, *, is_json: bool) -> int:
+def _print_plan(
+    grid: Preset, store: CommittedStore, choices_store: CommittedStore, *, is_json: bool
+) -> int:
     """Print the runs of a grid, their number, and the estimated cost of the missing ones."""
-    configs = planned(grid)
-    missing = store.missing(configs)
-    hours = estimated_seconds(missing) / 3600
+    choosing, configs = planned(grid)
+    missing = choices_store.missing(choosing), _missing(grid, store, configs)
+    hours = [estimated_seconds(own) / 3600 for own in missing]
     if is_json:
         plan: dict[str, Any] = {
             "preset": grid.name,
             "runs": [config.to_dict() | {"id": config.id} for config in configs],
-            "missing": len(missing),
-            "cpu_hours": hours,
+            "choices": len(choosing),
+            "missing": len(missing[1]),
+            "cpu_hours": sum(hours),
         }
         print(json.dumps(plan))
         return 0
     rows = Counter(
         f"{setting_of(config)}: {variant_of(config)}, {config.updates} updates of "
-        f"{config.examples} examples, {config.folds} folds"
-        for config in configs
+        f"{config.examples} examples" + (f", {config.folds} folds" if config.folds else "")
+        for config in (*choosing, *configs)
     )
     for row, count in rows.items():
         print(f"{count:4d} x {row}")
+    if choosing:
+        print(
+            f"{len(choosing)} fits for the choices, {len(missing[0])} of them missing, which take "
+            f"about {hours[0]:.2f} CPU-hours; which ones they are depends on what is chosen"
+        )
     print(
-        f"{len(configs)} runs, {len(missing)} of them missing, which take about {hours:.2f} "
-        "CPU-hours, estimated by a short measurement on this machine"
+        f"{len(configs)} runs of {len(jobs_of(configs))} trainings, {len(missing[1])} of them "
+        f"missing, which take about {hours[1]:.2f} CPU-hours, estimated by a short measurement on "
+        "this machine"
     )
     return 0
+
+
+def _missing(grid: Preset, store: CommittedStore, configs: list[RunConfig]) -> list[RunConfig]:
+    """The configs without a run, whatever was chosen for them."""
+    known = Evidence(store.all_runs(), grid)
+    done = {
+        (setting_of(run.config), variant_of(run.config), run.config.seed)
+        for run in (*known.trained, *known.failed)
+    }
+    return [
+        config
+        for config in configs
+        if (setting_of(config), variant_of(config), config.seed) not in done
+    ]
 
 
 def _whole(text: str) -> int:

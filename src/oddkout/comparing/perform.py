@@ -123,7 +123,7 @@ def suited(config: RunConfig) -> RunConfig:
     return replace(config, **suited_to(data_for(config).class_sizes))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)  # a grid often alternates between two data sets
 def _loaded(source: str, fingerprint: str, reading: tuple[tuple[str, Any], ...]) -> Data:
     """The data, cached for the next run on the same data."""
     return load_everything(source, **dict(reading))

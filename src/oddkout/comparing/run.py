@@ -54,6 +54,8 @@ class Run:
         seconds: Duration of training, folds and evaluation; and the CPU time of the job, which all
             runs trained together share.
         notes: What a reader should know, one sentence each.
+        extras: Further numbers that a caller keeps with the run, by name.
+        protocol: Hash of the protocol that the run follows; empty without one.
         versions: Versions of the software used.
         logits: Logits of the test part, as trained.
         calibrated_logits: Logits of the test part, with the out-of-fold calibration.
@@ -85,6 +87,8 @@ class Run:
     log: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    extras: dict[str, float] = field(default_factory=dict)
+    protocol: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     logits: Float[ndarray, "examples classes"] | None = None
     calibrated_logits: Float[ndarray, "examples classes"] | None = None
@@ -179,9 +183,9 @@ def checked_predictions(
         )
         if not is_valid:
             raise ValueError(f"{name} does not fit, {array.dtype} of shape {array.shape}")
-    if absent := {"logits", "calibrated_logits"} - kept.keys():
-        raise ValueError(f"{', '.join(sorted(absent))} are missing")
-    return kept
+    if "logits" not in kept:
+        raise ValueError("logits are missing")
+    return {"calibrated_logits": kept["logits"]} | kept  # which are stored if they differ
 
 
 def failed_runs(configs: Iterable[RunConfig], reason: str) -> list[Run]:

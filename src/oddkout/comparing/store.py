@@ -55,6 +55,8 @@ class RunStore:
         temporary.mkdir(parents=True)
         try:
             arrays = {name: getattr(run, name) for name in ARRAYS}
+            if _are_equal(run.calibrated_logits, run.logits):  # stored once
+                del arrays["calibrated_logits"]
             if present := {name: a for name, a in arrays.items() if a is not None}:
                 with (temporary / _PREDICTIONS).open("wb") as stream:
                     np.savez_compressed(stream, **present)
@@ -96,6 +98,10 @@ class RunStore:
                 f"run {name} is not in {self.folder}; run oddkout compare again to perform it"
             )
         return _read(folder, has_predictions=has_predictions)
+
+    def has_predictions(self, config: RunConfig) -> bool:
+        """Whether the folder holds the predictions of a run."""
+        return (self.folder / config.id / _PREDICTIONS).is_file()
 
     def runs(self, *, has_predictions: bool = False) -> list[Run]:
         """Read all runs, sorted by id.
@@ -152,6 +158,11 @@ def _identity(config: RunConfig) -> tuple[RunConfig, str, Number, int]:
     if config.fingerprint:  # the same data may have moved
         opened = replace(opened, data="", test=None)
     return opened, config.method, config.learning_rate, config.seed
+
+
+def _are_equal(first: np.ndarray | None, second: np.ndarray | None) -> bool:
+    """Whether there are two arrays of the same numbers."""
+    return first is not None and second is not None and np.array_equal(first, second)
 
 
 def _on_disk(file: int) -> None:

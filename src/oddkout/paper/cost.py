@@ -1,7 +1,7 @@
-"""The cost of runs in CPU-seconds, estimated from finished runs or from a short measurement."""
+"""The cost of runs in CPU-seconds: of finished runs, or estimated by a short measurement."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import torch
@@ -18,8 +18,8 @@ from oddkout.fitting.training import Trained, predict_logits
 _SHAPES = {"cifar10": (3, 32, 32), "cifar100": (3, 32, 32), "digits": (1, 8, 8)}
 _TEST_EXAMPLES = {"digits": 450}
 
-# A run evaluates 10,000 predictions twice, with 200 replicates.
-_EVALUATION_SECONDS = 1.5
+# A run evaluates 10,000 predictions, with 200 replicates.
+_EVALUATION_SECONDS = 0.5
 
 
 def spent_seconds(runs: Iterable[Run]) -> float:
@@ -35,28 +35,6 @@ def spent_seconds(runs: Iterable[Run]) -> float:
     return sum(trained.values(), 0.0)
 
 
-def extrapolated_seconds(runs: Sequence[Run], plan: Mapping[RunConfig, int]) -> float | None:
-    """CPU-seconds of planned runs, extrapolated from finished ones; none without finished ones.
-
-    Non-negative least squares fits a cost per update, a cost per training example (folds included),
-    and a cost per run for predicting and evaluating the test set. Runs of older versions did not
-    record CPU-seconds and are ignored.
-
-    Args:
-        runs: Finished runs of the same network.
-        plan: Configs of the planned runs, each with the number of its seeds and learning rates.
-    """
-    from scipy.optimize import nnls
-
-    spent = {run.config: run.seconds["cpu"] for run in runs if "cpu" in run.seconds}
-    if not spent:
-        return None
-    known = [job[0] for job in jobs_of(spent)]
-    prices, _ = nnls([_amounts(config) for config in known], [spent[config] for config in known])
-    jobs = {job[0]: plan[job[0]] for job in jobs_of(plan)}
-    return float(sum(count * (prices @ _amounts(config)) for config, count in jobs.items()))
-
-
 def estimated_seconds(configs: Sequence[RunConfig]) -> float:
     """CPU-seconds of runs, estimated by timing a few updates of each network on random images."""
     speed = lru_cache(_measured)
@@ -66,28 +44,33 @@ def estimated_seconds(configs: Sequence[RunConfig]) -> float:
         shape = _SHAPES.get(config.data, (1, 28, 28))
         classes = len(KNOWN[config.data].classes)
         # Batches of 20 cost more per example; the cost of larger ones hardly depends on their size.
-        training, predicting = speed(
-            config.model, shape, classes, 20 if config.examples < 40 else 60
-        )
-        tested = _TEST_EXAMPLES.get(config.data, 10_000)
-        total += training * _trained_on(config) + predicting * tested
-        total += _EVALUATION_SECONDS * len(job) * tested / 10_000
+        batch = 20 if config.examples < 40 else 60
+        training, predicting = speed(config.model, shape, classes, batch, config.mixed_precision)
+        total += training * _trained_on(config)
+        if config.members == "single":  # others make choices, without the test part
+            tested = _TEST_EXAMPLES.get(config.data, 10_000)
+            total += predicting * tested + _EVALUATION_SECONDS * len(job) * tested / 10_000
     return total
 
 
-def _amounts(config: RunConfig) -> tuple[int, int, int]:
-    """The amounts that determine the cost: updates, training examples, and one run."""
-    examples = _trained_on(config)
-    return examples // config.examples, examples, 1
+def _trained_on(config: RunConfig) -> float:
+    """Training examples that a run forwards.
 
-
-def _trained_on(config: RunConfig) -> int:
-    """Training examples that a run forwards; n folds cost n - 1 trainings in addition."""
-    return config.updates * config.examples * max(config.folds, 1)
+    A network without one of n folds makes as many passes over fewer examples; with a single fold,
+    it lacks a tenth.
+    """
+    networks = 0.0 if config.members == "folds" else 1.0
+    if config.folds:
+        networks += max(config.folds - 1, 0.9)
+    return config.updates * config.examples * networks
 
 
 def _measured(
-    model: str, shape: tuple[int, ...], classes: int, examples: int
+    model: str,
+    shape: tuple[int, ...],
+    classes: int,
+    examples: int,
+    mixed_precision: bool | None,
 ) -> tuple[float, float]:
     """CPU-seconds per example for training and for predicting, on one thread."""
     threads = torch.get_num_threads()
@@ -97,7 +80,13 @@ def _measured(
         x = torch.randn(len(labels), *shape, generator=torch.Generator().manual_seed(0))
 
         def trained(updates: int) -> tuple[float, Trained]:
-            recipe = Recipe(model=model, updates=updates, examples=examples, compiled=False)
+            recipe = Recipe(
+                model=model,
+                updates=updates,
+                examples=examples,
+                compiled=False,
+                mixed_precision=mixed_precision,
+            )
             began = time.process_time()
             result = train_network(
                 x, labels, recipe=recipe, method=METHODS["bb"], classes=classes, seed=0

@@ -3,15 +3,15 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from statistics import fmean
 
-from oddkout.checks import Number
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.run import Run
 from oddkout.comparing.statistics import Interval, t_interval
-from oddkout.comparing.tuning import chosen_rate
+from oddkout.paper.choosing import CHOSEN
 from oddkout.paper.presets import Preset
+from oddkout.paper.protocol import one_protocol
 from oddkout.paper.settings import PaperDistribution, Setting, setting_of
 from oddkout.paper.variants import VARIANTS, variant_of
 
@@ -38,42 +38,35 @@ def measure(metric: str, *, is_tempered: bool = False) -> Measure:
 
 
 class Evidence:
-    """The runs that were made with the recipe of a preset, at the chosen learning rates.
+    """The runs of a grid, or those of version 0.1.0; all follow one protocol, or this raises.
 
     Args:
-        runs: All runs; those with other recipes are left out and counted in ``others``.
-        preset: Defines the recipe of each setting and variant.
+        runs: The runs. If there is a preset, those with other recipes or seeds are left out and
+            counted in ``others``.
+        preset: Defines the recipe of each setting and variant, except for what is chosen.
     """
 
-    def __init__(self, runs: Iterable[Run], preset: Preset) -> None:
+    def __init__(self, runs: Iterable[Run], preset: Preset | None = None) -> None:
         self.preset = preset
         self.failed: list[Run] = []
         self.others = 0
-        self.trained: list[Run] = []  # at any learning rate: the cost of the grid counts them all
-        groups: dict[tuple[Setting, str], list[Run]] = {}
-        for run in runs:
+        self.trained: list[Run] = []
+        self._runs: dict[tuple[Setting, str], list[Run]] = {}
+        is_planned = _planned(preset)
+        for run in sorted(runs, key=lambda run: (run.config.seed, run.config.id)):
             setting, variant = setting_of(run.config), variant_of(run.config)
-            if setting is None or not _is_made_by(preset, setting, variant, run.config):
+            if (
+                setting is None
+                or variant not in VARIANTS
+                or (is_planned is not None and not is_planned(setting, variant, run.config))
+            ):
                 self.others += 1
             elif run.has_failed:
                 self.failed.append(run)
             else:
                 self.trained.append(run)
-                if run.config.folds != preset.config(setting, variant).folds:
-                    # Another number of folds gives another estimate of the temperature.
-                    run = replace(run, fold_metrics={})
-                groups.setdefault((setting, variant), []).append(run)
-        self.rates = {
-            variant: chosen_rate(
-                [run for key in groups if key[1] == variant for run in groups[key]]
-            )
-            for _, variant in groups
-        }
-        self._runs = {
-            (setting, variant): chosen
-            for (setting, variant), own in groups.items()
-            if (chosen := _with_rate(own, self.rates[variant]))
-        }
+                self._runs.setdefault((setting, variant), []).append(run)
+        self.protocol = one_protocol([*self.trained, *self.failed])
 
     @cached_property
     def settings(self) -> list[Setting]:
@@ -114,9 +107,17 @@ class Evidence:
         return {seed: fmean(table[seed] for table in tables) for seed in sorted(seeds)}
 
     def mean(self, settings: Sequence[Setting], variant: str, value_of: Measure) -> Interval | None:
-        """A mean over seeds with its 95 % confidence interval; none without runs."""
-        values = self.by_seed(settings, variant, value_of)
-        return t_interval(list(values.values())) if values else None
+        """The mean over settings of the means over seeds, with a 95 % interval; none without runs.
+
+        The interval is over the seeds that all settings have; the mean is over all.
+        """
+        common = list(self.by_seed(settings, variant, value_of).values())
+        if not common:
+            return None
+        half = t_interval(common)
+        means = [fmean(self.by_seed([one], variant, value_of).values()) for one in settings]
+        mean = fmean(means)
+        return Interval(mean, mean - half.mean + half.low, mean - half.mean + half.high)
 
     def difference(
         self,
@@ -152,25 +153,20 @@ class Evidence:
         return [Setting(data, distribution, size) for size in sizes]
 
 
-def _is_made_by(preset: Preset, setting: Setting, variant: str, config: RunConfig) -> bool:
-    """Whether a run follows the preset's recipe for its setting and variant."""
-    if variant not in VARIANTS:
-        return False
-    usual = preset.config(setting, variant)
-    if config.spec.temperature == "fit" and config.folds != usual.folds:
-        return False  # the folds determine its temperature
-    return _recipe(config) == _recipe(usual)
+def _planned(preset: Preset | None) -> Callable[[Setting, str, RunConfig], bool]:
+    """A function that tells whether a preset has a run: its setting, variant, seed and recipe."""
+    if preset is None:
+        return lambda setting, variant, config: True
+    entries = set(preset.entries)
+    recipe_of = cache(lambda setting, variant: _recipe(preset.config(setting, variant)))
+
+    def is_planned(setting: Setting, variant: str, config: RunConfig) -> bool:
+        is_entry = (setting, variant, config.seed) in entries
+        return is_entry and _recipe(config) == recipe_of(setting, variant)
+
+    return is_planned
 
 
 def _recipe(config: RunConfig) -> RunConfig:
-    """The part of a config that two runs with the same recipe share."""
-    return replace(config, learning_rate=1, seed=0, folds=0)
-
-
-def _with_rate(runs: Sequence[Run], rate: Number) -> list[Run]:
-    """One run per seed at this learning rate, ordered by seed; runs with folds are preferred."""
-    chosen: dict[int, Run] = {}
-    for run in sorted(runs, key=lambda run: (run.config.seed, -run.config.folds)):
-        if run.config.learning_rate == rate:
-            chosen.setdefault(run.config.seed, run)
-    return list(chosen.values())
+    """The part of a config that two runs with the same recipe share: all but the choices."""
+    return replace(config, **{name: getattr(RunConfig, name) for name in CHOSEN}, seed=0)

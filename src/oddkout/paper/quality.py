@@ -6,13 +6,12 @@ from oddkout.comparing.run import Run
 from oddkout.metrics.catalogue import METRICS, Metric
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.evidence import Evidence, measure
-from oddkout.paper.presets import Preset
 from oddkout.paper.settings import Setting
 from oddkout.paper.tables import written_mean
 from oddkout.paper.variants import VARIANTS
 
-# The settings that are reported in full: rates are chosen and temperatures fitted there.
-QUALITY_SETTINGS = (
+# The settings in which version 0.1.0 chose learning rates and fitted temperatures.
+FIRST_SETTINGS = (
     Setting("mnist", "uniform", 10),
     Setting("mnist", "heavy-tailed", 20),
     Setting("fashion_mnist", "uniform", 10),
@@ -22,28 +21,25 @@ QUALITY_SETTINGS = (
 _COLUMNS = [METRICS[name] for name in ("accuracy", "ece", "nll", "entropy_gap")]
 
 
-def conditions(preset: Preset) -> str:
-    """The conditions that all methods of a grid share, in words."""
-    shared = "All methods use the same training subsets and forward the same number of examples"
-    measured = (
-        "In brackets: the ECE expected of a perfectly calibrated model. Methods are evaluated on "
-        "the official test sets of 10,000 examples."
-    )
-    if len(preset.learning_rates) < 2 or not preset.folds:
-        rate = f"{preset.learning_rates[0]:g}"
-        return (
-            f"{shared}. The learning rate is {rate} for every method (a quarter of it for the "
-            "paper's recipe, whose gradients are clipped by value: at higher rates its runs end "
-            "at chance). Nothing is tuned, and no temperature is fitted. "
-            f"{measured}"
-        )
-    return (
-        f"{shared}. Each method chooses between the same learning rates by out-of-fold NLL on the "
-        "first seed (the paper's recipe chooses between a quarter of these rates: its gradients "
-        "are clipped by value, and at higher rates its runs end at chance). Tempered columns use "
-        f"a temperature fitted by {preset.folds}-fold cross-validation on the training examples, "
-        f"without held-out data. {measured}"
-    )
+_MEASURED = (
+    "In brackets: the ECE expected of a perfectly calibrated model. Methods are evaluated on "
+    "the official test sets of 10,000 examples."
+)
+
+# The conditions that all methods share: of the protocol, and of version 0.1.0.
+CONDITIONS = (
+    "All methods use the same training subsets and forward the same number of examples. Each "
+    "chooses from the same lists by out-of-fold NLL on other seeds. Results are as trained, "
+    f"without a temperature. {_MEASURED}"
+)
+FIRST_CONDITIONS = (
+    "All methods use the same training subsets and forward the same number of examples. Each "
+    "method chooses between the same learning rates by out-of-fold NLL on the first seed (the "
+    "paper's recipe chooses between a quarter of these rates: its gradients are clipped by value, "
+    "and at higher rates its runs end at chance). Tempered columns use a temperature fitted by "
+    "5-fold cross-validation on the training examples, without held-out data. "
+    f"{_MEASURED}"
+)
 
 
 def add_quality(document: Document, evidence: Evidence, setting: Setting) -> None:
@@ -51,7 +47,7 @@ def add_quality(document: Document, evidence: Evidence, setting: Setting) -> Non
     document.add(Heading(str(setting), level=3))
     present = [name for name in VARIANTS if evidence.runs(setting, name)]
     if not present:
-        document.add("No runs yet.")
+        document.add("Not yet performed.")
         return
     has_folds = any(
         run.fold_metrics
@@ -84,8 +80,10 @@ def add_quality(document: Document, evidence: Evidence, setting: Setting) -> Non
             f"corrected for {len(others)} comparisons. A star marks a significant difference.",
             _differences(evidence, setting, others, has_folds=has_folds),
         )
-    if missing := [name for name in evidence.preset.variants if name not in present]:
-        document.add(f"No runs yet: {', '.join(missing)}.")
+    if evidence.preset is not None:
+        planned = {name for own, name, _ in evidence.preset.entries if own == setting}
+        if missing := [name for name in VARIANTS if name in planned and name not in present]:
+            document.add(f"Not yet performed: {', '.join(missing)}.")
 
 
 def _title(metric: Metric, is_tempered: bool) -> str:

@@ -10,14 +10,15 @@ from oddkout.paper.document import Document
 from oddkout.paper.evidence import Evidence
 from oddkout.paper.figures import PAPER_FIGURES, save_paper_figures
 from oddkout.paper.published import TABLES
-from oddkout.paper.results import results_document
+from oddkout.paper.results import reproduction_document
 from oddkout.paper.tables import paper_table_json
 
 
 def reproduction_json(evidence: Evidence) -> dict[str, Any]:
     """All results of a reproduction as plain values for JSON."""
     return {
-        "preset": evidence.preset.name,
+        "preset": "" if evidence.preset is None else evidence.preset.name,
+        "protocol": evidence.protocol,
         "runs": len(evidence.trained),
         "failed": [run.config.id for run in evidence.failed],
         "others": evidence.others,
@@ -67,7 +68,7 @@ def write_reproduction(evidence: Evidence, folder: Path) -> dict[str, str]:
         The reason for each figure that could not be drawn, by name.
     """
     _, absent = save_paper_figures(evidence, folder)
-    document = results_document(evidence, origin="`oddkout reproduce` from its runs")
+    document = reproduction_document(evidence)
     (folder / "results.md").write_text(document.markdown())
     (folder / "results.tex").write_text(document.latex())
     (folder / "results.json").write_text(json.dumps(reproduction_json(evidence), indent=1))

@@ -2,7 +2,7 @@
 
 from oddkout.fitting.methods import METHODS
 from oddkout.metrics.catalogue import METRICS
-from oddkout.paper.document import Document, Heading, TextTable
+from oddkout.paper.document import Document, TextTable
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.settings import Setting
 from oddkout.paper.tables import written_mean
@@ -39,13 +39,11 @@ def summary(evidence: Evidence) -> Document:
     if rows:
         columns = [f"{who}: {metric.head}" for metric in _COLUMNS for who in ("OKO", "best other")]
         document.add(
-            Heading("Summary"),
             "OKO as trained, beside the method with the best mean among all methods that do not "
             "learn from sets. A star marks the settings where OKO's mean is better: accuracy in "
             f"{wins['accuracy']}, NLL in {wins['nll']} and ECE in {wins['ece']} of {len(rows)} "
-            "settings. A star does not mean that the difference is significant: most differences "
-            "in accuracy are within their confidence intervals, and the best of many means is "
-            "partly luck. The claims below say which differences are significant.",
+            "settings. A star does not mean that the difference is significant, and the best of "
+            "many means is partly luck.",
             TextTable(header=["setting", "others", *columns], rows=rows),
         )
     return document

@@ -9,15 +9,17 @@ from oddkout.fitting.methods import PAPER_METHODS
 from oddkout.metrics.catalogue import Metric
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.evidence import Evidence, measure
+from oddkout.paper.presets import ONLY_HEAVY
 from oddkout.paper.published import PublishedTable
 from oddkout.paper.settings import DISTRIBUTIONS, TITLES, PaperDistribution, Setting, paper_sizes
-from oddkout.paper.variants import VARIANTS
+from oddkout.paper.variants import ADJUSTED_METHODS, VARIANTS
 
 # Rows of each table; some are not in the paper.
 _ABLATIONS = ("pair", "oko", "oko-k1", "oko-k2", "oko-k3")
+_METHODS = (*PAPER_METHODS, "oko-paper", *ADJUSTED_METHODS)
 _ROWS = {
-    "table-1": (*PAPER_METHODS, "oko-paper"),
-    "table-2": (*PAPER_METHODS, "oko-paper"),
+    "table-1": _METHODS,
+    "table-2": _METHODS,
     "table-3": _ABLATIONS,
     "table-4": (*_ABLATIONS[1:], "oko-soft", "oko-soft-k2", "oko-soft-k3"),
 }
@@ -60,11 +62,14 @@ def table_cell(
 ) -> PaperCell:
     """One cell of a table.
 
-    A column averages over the sizes that OKO has. A variant that lacks one of them has no number.
+    A column of tables 1 and 2 averages over the sizes that OKO has, one of an ablation over the
+    sizes that all of its rows have. A variant that lacks one of them has no number.
     """
     anchors = [name for name in ("oko", *evidence.variants) if name in table.rows]
-    columns = [evidence.sizes(data, distribution, name) for name in anchors]
-    wanted = next((sizes for sizes in columns if sizes), [])
+    anchors = [name for name in anchors if evidence.sizes(data, distribution, name)]
+    if table.name in ("table-1", "table-2"):
+        anchors = anchors[:1]
+    wanted = evidence.sizes(data, distribution, *anchors) if anchors else []
     own = [size for size in evidence.sizes(data, distribution, variant) if size in wanted]
     settings = [Setting(data, distribution, size) for size in own]
     value_of = measure(table.metric)
@@ -80,7 +85,10 @@ def table_cell(
 
 
 def paper_table(evidence: Evidence, table: PublishedTable) -> Document:
-    """A table of the paper, in one part per data set, our numbers beside the paper's."""
+    """A table of the paper, in one part per data set, our numbers beside the paper's.
+
+    Rows that are an ablation in another table of the paper are not repeated in tables 1 and 2.
+    """
     document = Document()
     number = table.name.removeprefix("table-")
     document.add(Heading(f"Table {number}. {table.title}", level=3))
@@ -95,8 +103,12 @@ def paper_table(evidence: Evidence, table: PublishedTable) -> Document:
                 table_cell(evidence, table, variant, data, distribution)
                 for distribution in DISTRIBUTIONS
             ]
-            if any(cell.sizes or cell.paper is not None for cell in cells):
+            is_elsewhere = variant in ("pair", "oko-soft") and variant not in table.rows
+            has_numbers = any(cell.ours is not None for cell in cells)
+            if not is_elsewhere and (has_numbers or any(cell.paper is not None for cell in cells)):
                 texts = [text for cell in cells for text in _texts(cell, table)]
+                if variant in ONLY_HEAVY and cells[0].ours is None:
+                    texts[0] = f"as {VARIANTS[ONLY_HEAVY[variant]].title}"
                 rows.append([VARIANTS[variant].title, *texts])
         document.add(_sizes_sentence(evidence, table, data))
         titles = [
@@ -106,7 +118,7 @@ def paper_table(evidence: Evidence, table: PublishedTable) -> Document:
         ]
         document.add(TextTable(header=[TITLES[data], *titles], rows=rows))
     if missing:
-        document.add(f"No runs yet: {', '.join(missing)}.")
+        document.add(f"Not yet performed: {', '.join(missing)}.")
     return document
 
 

@@ -25,7 +25,6 @@ class Variant:
         k: Number of odd classes; by default the method's.
         head: Whether there is an odd-class head; by default as in the method.
         recipe: Changes to the recipe.
-        rate_factor: Factor on the learning rates that it chooses from.
     """
 
     name: str
@@ -34,7 +33,6 @@ class Variant:
     k: int | None = None
     head: bool | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
-    rate_factor: Number = 1
 
     def config(self, base: RunConfig, setting: Setting) -> RunConfig:
         """A run of this variant that forwards as many examples as the base run.
@@ -55,6 +53,7 @@ class Variant:
 # value; a constant weight of 1 for the odd-class loss; weight decay; no dropout.
 PAPER_RECIPE: dict[str, Any] = {
     "layout": "paper",
+    "learning_rate": 0.05,  # with gradients clipped by value, runs at higher rates end at chance
     "sets": 64,
     "clip_norm": None,
     "clip_value": 1.0,
@@ -77,21 +76,25 @@ _METHOD_TITLES = {
     "pair": "Pair, k = 0",
     "oko": "OKO",
     "oko-soft": "OKO, soft",
+    "vanilla+ls+la": "Vanilla + LS + LA",
+    "oko+la": "OKO + LA",
 }
+
+# Methods with prior adjustment, which the paper does not have.
+ADJUSTED_METHODS = ("vanilla+ls+la", "oko+la")
 
 VARIANTS = {
     variant.name: variant
     for variant in (
         *(
             Variant(name=name, title=_METHOD_TITLES.get(name, name), method=name)
-            for name in PAPER_METHODS
+            for name in (*PAPER_METHODS, *ADJUSTED_METHODS)
         ),
         Variant(
             name="oko-paper",
             title="OKO, paper's recipe",
             method="oko",
             recipe=PAPER_RECIPE,
-            rate_factor=0.25,  # with gradients clipped by value, runs at higher rates end at chance
         ),
         Variant(name="oko-k1", title="OKO, k = 1, no head", method="oko", k=1, head=False),
         Variant(name="oko-k2", title="OKO, k = 2, no head", method="oko", k=2),

@@ -6,7 +6,6 @@ import pytest
 
 from oddkout.paper.claims import CLAIMS, judged
 from oddkout.paper.evidence import Evidence
-from oddkout.paper.presets import PRESETS
 
 
 def test_claims_have_unique_names_and_cover_the_paper():
@@ -20,7 +19,7 @@ def test_claims_have_unique_names_and_cover_the_paper():
 
 
 def test_without_runs_no_claim_has_a_verdict():
-    assert {item.outcome.verdict for item in judged(Evidence([], PRESETS["paper"]))} == {"no data"}
+    assert {item.outcome.verdict for item in judged(Evidence([]))} == {"no data"}
 
 
 def test_the_paper_contradicts_itself_where_its_tables_do():

@@ -8,6 +8,7 @@ import numpy as np
 from oddkout.checks import Number
 from oddkout.comparing.statistics import Interval, t_interval
 from oddkout.metrics.catalogue import METRICS, Metric
+from oddkout.paper.certainty import RIGHT, WRONG, certainty
 from oddkout.paper.claims.claim import Outcome, Verdict, verdict_on
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.published import ACCURACY
@@ -192,14 +193,9 @@ def knows_when_right(data: str, distribution: PaperDistribution) -> Callable[[Ev
         shares = []
         for setting in evidence.shared_settings(data, distribution, "oko"):
             for run in evidence.runs(setting, "oko"):
-                if run.logits is None or run.labels is None:
-                    continue
-                logits = run.logits.astype(np.float64)
-                log_probs = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
-                entropy = -(np.exp(log_probs) * log_probs).sum(axis=1)
-                is_certain = entropy < np.log(logits.shape[1]) / 2
-                is_right = logits.argmax(axis=1) == run.labels
-                shares.append((is_certain[is_right].mean(), 1 - is_certain[~is_right].mean()))
+                own = certainty(run)
+                if len(own) == 2:
+                    shares.append((own[RIGHT], own[WRONG]))
         if not shares:
             return Outcome(verdict="no data", numbers="no runs with predictions")
         right, wrong = np.mean(shares, axis=0)

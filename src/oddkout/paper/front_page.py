@@ -1,0 +1,222 @@
+"""The first page of results: what was asked, what was found, and what does not hold."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oddkout.comparing.run import Run
+from oddkout.paper.claims import Judged
+from oddkout.paper.comparisons import PrimaryResult, primary_results
+from oddkout.paper.cost import spent_seconds
+from oddkout.paper.document import Document, Heading, TextTable
+from oddkout.paper.evidence import Evidence
+from oddkout.paper.ledger import is_silent, verdict_counts, verdict_table
+from oddkout.paper.presets import PRESETS, Preset
+from oddkout.paper.published import ACCURACY, CPU_HOURS, ENTROPY_GAP
+from oddkout.paper.summary import summary
+from oddkout.paper.tables import paper_table
+
+# What a reader of the runs of version 0.1.0 must know, and the tables do not show.
+LIMITS = (
+    "**The runs of version 0.1.0 favour OKO.** OKO lost to BB + LS on the MNIST test set at 20, 50 "
+    "and 100 per class. The recipe was then changed and the runs were repeated on the same seeds "
+    "and test sets. OKO had more tuning than any baseline. [The recipe](docs/recipe.md) tells the "
+    "whole history.",
+    "**Methods with prior adjustment are missing there.** The test classes are equally frequent. "
+    "Trained on heavy-tailed data, vanilla, label smoothing and focal loss still predict for the "
+    "training frequencies.",
+    "**They cover a part of the paper**: 12 of 36 settings on MNIST and FashionMNIST, and one size "
+    "of CIFAR. The recipe was developed on these two data sets, so a lead need not carry over.",
+)
+
+_ASKED = (
+    "Odd-k-out learning (OKO) trains a classifier on sets of examples. The paper says that it is "
+    "more accurate and better calibrated than other methods if examples are few or classes "
+    "imbalanced. We asked:",
+    "1. Does OKO give better probabilities on imbalanced classes than the methods that researchers "
+    "use today?\n"
+    "2. Do the paper's tables and claims hold, on fresh seeds, with the same tuning for every "
+    "method?\n"
+    "3. What do out-of-fold choices, calibration and ensembles add?",
+    "Each question has a [protocol](docs/protocol.md) that was committed before its test results "
+    "were computed.",
+)
+
+_ELSEWHERE = TextTable(
+    header=["question", "results"],
+    rows=[
+        ["folds that choose, calibrate and predict; larger data", "[folds](docs/folds.md)"],
+        ["small tables, against other classifiers", "[small tables](docs/small-tables.md)"],
+        ["decisions with guarantees", "[decisions](docs/decisions.md)"],
+        ["the paper's theory", "[theory](docs/theory.md)"],
+        ["speed", "[speed](docs/speed.md)"],
+    ],
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontPage:
+    """What the first page is made from.
+
+    Attributes:
+        grid: The runs of the protocol's grid.
+        compared: The runs that made its choices.
+        first: The runs of version 0.1.0.
+        ledger: All claims with their outcomes.
+        methods: The page on methods for imbalanced classes; empty if it does not exist.
+        findings: What other protocols found, in sentences.
+        origin: How the page is generated.
+    """
+
+    grid: Evidence
+    compared: Sequence[Run]
+    first: Evidence
+    ledger: list[Judged]
+    methods: str
+    findings: Sequence[str]
+    origin: str
+
+    def document(self) -> Document:
+        """The page."""
+        document = Document()
+        document.add(Heading("Results", level=1), self.origin)
+        document.add(Heading("What was asked"), *_ASKED)
+        document.add(Heading("Methods for imbalanced classes"), *_methods(self.methods))
+        self._add_primary(document)
+        if self.findings:
+            document.add(
+                Heading("What folds add, and where OKO leads"),
+                "MNIST and FashionMNIST unless said otherwise, fresh seeds, the same lists of "
+                "choices for every method; means with 95 % intervals over seeds.",
+                "\n".join(f"* {sentence}" for sentence in self.findings),
+            )
+        self._add_tables(document)
+        self._add_claims(document)
+        document.add(
+            Heading("Version 0.1.0"),
+            "Until the grid above is complete, these runs on seeds 0 to 4 are the widest "
+            "comparison. [Full tables](docs/results/version-0.1.md).",
+            *LIMITS,
+            *summary(self.first).parts,
+        )
+        document.add(Heading("Further results"), _ELSEWHERE)
+        self._add_cost(document)
+        return document
+
+    def _add_primary(self, document: Document) -> None:
+        document.add(
+            Heading("The paper's experiments, on fresh seeds"),
+            "MNIST and FashionMNIST, all 36 settings of the paper, one network each, tuned by the "
+            "same lists ([protocol](docs/protocol.md#the-papers-tables-seeds-40-to-44), "
+            "[full tables](docs/results/paper.md)).",
+            *(_performed(self.grid, PRESETS[name]) for name in ("paper", "cifar")),
+        )
+        results = primary_results(self.grid)
+        rows = [
+            [
+                str(number),
+                result.comparison.title,
+                result.estimate,
+                str(len(result.values)),
+                "" if result.p_value is None else f"{result.p_value:.2g}",
+                result.decision,
+            ]
+            for number, result in enumerate(results, start=1)
+        ]
+        header = ["", "primary comparison", "mean [95 % interval]", "seeds", "p, Holm", "decision"]
+        document.add(TextTable(header=header, rows=rows))
+        if results[0].interval is not None:
+            document.add(*_sentences(results))
+            document.add(
+                "![Every seed of the primary comparisons](docs/assets/primary-comparisons.svg)"
+            )
+
+    def _add_tables(self, document: Document) -> None:
+        if self.grid.trained:
+            document.add(
+                Heading("The paper's tables"),
+                "Means over sizes, beside the paper's, and the difference. CIFAR is trained with "
+                "narrow ResNets. [Ablations and every setting](docs/results/paper.md).",
+            )
+            for table in (ACCURACY, ENTROPY_GAP):
+                document.add(*paper_table(self.grid, table).parts)
+
+    def _add_claims(self, document: Document) -> None:
+        silent = sum(map(is_silent, self.ledger))
+        judged_from = "the grid above" if self.grid.trained else "the runs of version 0.1.0"
+        document.add(
+            Heading("Claims of the paper"),
+            f"A program judges {len(self.ledger)} claims from {judged_from}: "
+            f"{verdict_counts(self.ledger)}. {silent} have no runs at all. "
+            "[The ledger](docs/results/claims.md) has every claim, and what the missing ones need.",
+            verdict_table(self.ledger),
+        )
+
+    def _add_cost(self, document: Document) -> None:
+        document.add(
+            Heading("Cost, and how to reproduce"),
+            f"{cost_sentence([*self.grid.trained, *self.compared])} The paper spent about "
+            f"{CPU_HOURS} CPU-hours on MNIST and FashionMNIST. The runs of version 0.1.0: "
+            f"{spent_seconds(self.first.trained) / 3600:.1f} hours.",
+            "`oddkout reproduce --preset paper --out runs/paper --results results` performs the "
+            "runs that `results/` lacks and adds them; `--preset cifar --out runs/cifar` those on "
+            "CIFAR; `--dry-run` prints the plan. `oddkout reproduce --report --results results` "
+            "writes this page and those of `docs/results/` again, byte for byte. "
+            "`python benchmarks/reproduced.py` performs some recorded runs again and compares.",
+            versions_table(self.grid.trained or self.first.trained),
+        )
+
+
+def cost_sentence(runs: Sequence[Run]) -> str:
+    """The CPU-hours of runs, in a sentence."""
+    return f"{len(runs)} runs took {spent_seconds(runs) / 3600:.1f} CPU-hours."
+
+
+def versions_table(runs: Sequence[Run]) -> TextTable:
+    """The versions of the software that runs were made with."""
+    versions: dict[str, set[str]] = {}
+    for run in runs:
+        for name, version in run.versions.items():
+            versions.setdefault(name, set()).add(version)
+    rows = [[name, ", ".join(sorted(used))] for name, used in sorted(versions.items())]
+    return TextTable(header=["made with", "version"], rows=rows)
+
+
+def _methods(page: str) -> list[str]:
+    """The primary comparison of the page on imbalanced classes."""
+    link = "[All methods and settings](docs/methods.md)."
+    found = re.search(r"^## Primary comparison\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE)
+    return [found[1].strip(), link] if found else ["Not yet performed."]
+
+
+def _performed(grid: Evidence, preset: Preset) -> str:
+    """How many runs of a grid are performed, in a sentence."""
+    planned = len(preset.entries)
+    data = {setting.data for setting in preset.settings}
+    done = [run for run in grid.trained if run.config.data in data]
+    failed = [run for run in grid.failed if run.config.data in data]
+    title = {"paper": "MNIST and FashionMNIST", "cifar": "CIFAR"}[preset.name]
+    if not done:
+        return f"{title}: not yet performed, {planned:,} runs planned."
+    state = "complete" if len(done) + len(failed) == planned else "not yet complete"
+    return f"{title}: {len(done):,} of {planned:,} runs performed, {len(failed)} failed; {state}."
+
+
+def _sentences(results: list[PrimaryResult]) -> list[str]:
+    """What was found, and what does not hold, as two lists."""
+    groups: dict[str, list[str]] = {"found": [], "against": [], "open": []}
+    for number, result in enumerate(results, start=1):
+        found = f"{result.comparison.title}: {result.estimate}"
+        text = f"{found}. {result.decision}. (Comparison {number})"
+        is_ours = result.winner in ("oko", "oko+la") and result.winner == result.comparison.first
+        groups["open" if not result.winner else "found" if is_ours else "against"].append(text)
+    titles = {
+        "found": "What was found in favour of OKO:",
+        "against": "What does not hold for OKO:",
+        "open": "What is not decided:",
+    }
+    return [
+        f"{titles[name]}\n\n" + "\n".join(f"* {text}" for text in texts)
+        for name, texts in groups.items()
+        if texts
+    ]

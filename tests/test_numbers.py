@@ -1,0 +1,156 @@
+"""Every number in the README and on the first page of the documentation follows from results.
+
+A statement with numbers is written here as a function of the lines of ``results/``. What is left of
+a page without these statements, code and the phrases below has no digits.
+"""
+
+import json
+import math
+import re
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from oddkout.comparing.statistics import t_interval
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "docs/index.md")
+
+# Phrases with digits that are not results, and why.
+ALLOWED = {
+    "README.md": {
+        "version 0.1.0": "a version of this package",
+        "ICLR 2024": "a citation",
+        "500 examples per class": "a setting",
+        "200 examples": "a setting",
+        "CIFAR-100": "a data set",
+        "Apache-2.0": "a licence",
+    },
+    "docs/index.md": {
+        "ICLR 2024": "a citation",
+        "500 per class": "a setting",
+        "CIFAR-100": "a data set",
+        "That is never 0.": "a mathematical fact",
+    },
+}
+
+
+def lines(name):
+    return [json.loads(line) for line in (ROOT / "results" / name).read_text().splitlines()]
+
+
+def interval(values, text):
+    """A mean with its 95 % interval, each written as ``text`` says."""
+    found = t_interval(values)
+    mean, low, high = (text(value) for value in (found.mean, found.low, found.high))
+    return f"{mean} [{low}, {high}]"
+
+
+def ratio(logs):
+    return interval(logs, lambda value: f"{math.exp(value):.3f}")
+
+
+def points(values):
+    return interval(values, lambda value: f"{100 * value:+.2f}")
+
+
+def gaps_of_folds(first, second, kind, gap):
+    """A gap between two entries of ``folds-test.jsonl`` by seed, averaged over settings."""
+    known = {
+        (one["method"], one["arm"], key, one["setting"], one["seed"]): metrics
+        for one in lines("folds-test.jsonl")
+        for key, metrics in one["metrics"].items()
+    }
+    settings = sorted({key[3] for key in known if kind in key[3]})
+    seeds = [
+        {key[4] for key in known if key[:4] == (*entry, setting)}
+        for entry in (first, second)
+        for setting in settings
+    ]
+    return [
+        fmean(gap(known[*first, setting, seed], known[*second, setting, seed])
+              for setting in settings)
+        for seed in sorted(set.intersection(*seeds))
+    ]  # fmt: skip
+
+
+def gaps_of_sizes(case, second, gap):
+    """A gap between OKO and another method in ``sizes.jsonl``, by seed."""
+    known = {
+        (one["method"], one["seed"]): one["metrics"]
+        for one in lines("sizes.jsonl")
+        if one["case"] == case
+    }
+    seeds = sorted(seed for name, seed in known if name == "oko" and (second, seed) in known)
+    return [gap(known["oko", seed], known[second, seed]) for seed in seeds]
+
+
+def nll(first, second):
+    return math.log(first["nll"] / second["nll"])
+
+
+def accuracy(first, second):
+    return first["accuracy"] - second["accuracy"]
+
+
+NEW, OLD = ("0.2", "members, calibrated"), ("0.1.0", "single, T")
+OKO, SMOOTHED = ("oko", *NEW), ("vanilla+ls", *NEW)
+
+STATEMENTS = {
+    "folds": lambda: f"OKO's NLL to {ratio(gaps_of_folds(OKO, ('oko', *OLD), '', nll))}",
+    "NLL, ten per class": lambda: (
+        f"NLL is {ratio(gaps_of_folds(OKO, SMOOTHED, '10 per class', nll))} of label smoothing's"
+    ),
+    "accuracy, ten per class": lambda: (
+        f"{points(gaps_of_folds(OKO, SMOOTHED, '10 per class', accuracy))} points"
+    ),
+    "NLL, heavy tails": lambda: (
+        f"NLL is {ratio(gaps_of_folds(OKO, SMOOTHED, 'heavy-tailed', nll))} of label smoothing's"
+    ),
+    "500 per class": lambda: " and ".join(
+        f"{points(gaps_of_sizes(f'{data}, 500 per class', 'bb+ls', accuracy))}"
+        f"{' points' if data == 'MNIST' else ''} on {data}"
+        for data in ("MNIST", "FashionMNIST")
+    ),
+    "many classes": lambda: (
+        f"by {points(gaps_of_sizes('CIFAR-100, 40 per class', 'bb', accuracy))} points"
+    ),
+}
+STATED = {"README.md": list(STATEMENTS), "docs/index.md": list(STATEMENTS)[1:]}
+
+
+def prose(text):
+    """A page without code, addresses, and the marks of Markdown that hold digits."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"`[^`]*`", "", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    return " ".join(text.split())
+
+
+def unexplained(text, statements, allowed):
+    """What is left with digits, and the statements and phrases that the page lacks."""
+    absent = [part for part in (*statements, *allowed) if part not in text]
+    for part in (*statements, *allowed):
+        text = text.replace(part, "")
+    return re.findall(r"\S*\d\S*", text), absent
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_number_of_the_page_follows_from_results(page):
+    text = prose((ROOT / page).read_text())
+    statements = [STATEMENTS[name]() for name in STATED[page]]
+    assert unexplained(text, statements, ALLOWED[page]) == ([], [])
+
+
+def test_a_number_without_a_source_and_a_changed_result_are_found():
+    text = "OKO is 0.942 of it, in 7 runs."
+    assert unexplained(text, ["0.942 of it"], {}) == (["7"], [])
+    assert unexplained(text, ["0.941 of it"], {"in 7 runs": "a count"}) == (
+        ["0.942"], ["0.941 of it"],
+    )  # fmt: skip
+    assert prose("a `b 1` [c](d2.md)\n```sh\nrun 3\n```\nword 4") == "a [c] word 4"
+
+
+def test_the_readme_is_short():
+    assert len(re.findall(r"\w+", prose((ROOT / "README.md").read_text()))) < 450
