@@ -97,14 +97,15 @@ def primary_comparisons() -> Figure | None:
         for row, result in enumerate(own):
             values = [shown(value) for value in result.values.values()]
             ends = [shown(value) for value in (result.interval.low, result.interval.high)]
-            ax.plot(ends, [row, row], color="#4a6fa5", linewidth=1.5)
+            ax.plot(ends, [row, row], "-|", color="#4a6fa5", linewidth=1.5, markersize=10)
             ax.plot(values, [row] * len(values), "o", color="#c1440e", alpha=0.5, markersize=4)
-        ax.axvline(0 if metric == "accuracy" else 1, color="0.6", linestyle=":")
-        names = [
-            f"{VARIANTS[one.comparison.first].title} - {VARIANTS[one.comparison.second].title}\n"
-            f"{one.comparison.distribution}{', 500 and more' if one.comparison.is_large else ''}"
-            for one in own
-        ]
+        ax.axvline(shown(0), color="0.6", linestyle=":")
+        sign = "-" if metric == "accuracy" else "/"
+        names = []
+        for one in (result.comparison for result in own):
+            first, second = VARIANTS[one.first].title, VARIANTS[one.second].title
+            sizes = ", 500 and more" if one.is_large else ""
+            names.append(f"{first} {sign} {second}\n{one.distribution}{sizes}")
         ax.set_yticks(range(len(own)), names, fontsize=6)
         ax.set_xlabel(label)
     return figure
