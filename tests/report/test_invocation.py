@@ -33,7 +33,7 @@ def test_the_command_of_the_report_reads_the_same_runs(filled, monkeypatch, caps
         raise AssertionError(f"{len(jobs)} jobs are missing")
         yield
 
-    monkeypatch.setattr("oddkout.cli.execution.LocalExecutor", lambda processes: refuse)
+    monkeypatch.setattr("oddkout.cli.execution.LocalExecutor", lambda processes, **_: refuse)
     assert main([*arguments_of(command), "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     expected = json.loads(json.dumps(comparison_json(comparison)))

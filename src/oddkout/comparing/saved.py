@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from oddkout.checks import few
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.criterion import chosen_criterion, in_words, priced
 from oddkout.comparing.run import Run
@@ -140,5 +141,11 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = True) -> Comp
 
 
 def _read(store: RunStore, names: list[list[str]], *, has_predictions: bool) -> list[Run]:
-    """Read the runs of all contestants by their ids; raise if one is missing."""
-    return [store.read_id(name, has_predictions=has_predictions) for name in chain(*names)]
+    """Read the runs of all contestants by their ids; raise if one is missing or not tested."""
+    runs = [store.read_id(name, has_predictions=has_predictions) for name in chain(*names)]
+    if untested := [run.config.id for run in runs if not run.has_failed and not run.as_trained]:
+        raise ValueError(
+            f"compared runs must hold metrics of the test part, but {few(untested)} in "
+            f"{store.folder} hold none; remove their folders and run oddkout compare again"
+        )
+    return runs

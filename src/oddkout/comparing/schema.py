@@ -81,6 +81,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     as_trained: dict[str, MeasuredRecord] = {}
     tempered: dict[str, MeasuredRecord] = {}
     promises: PromisesRecord = PromisesRecord()
+    extras: dict[str, float] = {}
+    protocol: str = ""
     log: list[dict[str, _Scalar]] = []
     seconds: dict[str, float | None] = {}
     notes: list[str] = []
@@ -88,8 +90,10 @@ class RunRecord(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         for part in (self.as_trained, self.tempered):
-            if not self.reason and not part.keys() >= set(COMPARED):
-                raise ValueError(f"a run that succeeded must hold {', '.join(COMPARED)}")
+            if part and not part.keys() >= set(COMPARED):
+                raise ValueError(f"a tested run must hold {', '.join(COMPARED)}")
+        if bool(self.as_trained) != bool(self.tempered):
+            raise ValueError("a tested run must hold metrics as trained and calibrated")
 
 
 class ChoiceRecord(msgspec.Struct, frozen=True):
