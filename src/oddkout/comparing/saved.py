@@ -143,7 +143,12 @@ def load_comparison(folder: str | Path, *, has_predictions: bool = True) -> Comp
 def _read(store: RunStore, names: list[list[str]], *, has_predictions: bool) -> list[Run]:
     """Read the runs of all contestants by their ids; raise if one is missing or not tested."""
     runs = [store.read_id(name, has_predictions=has_predictions) for name in chain(*names)]
-    if untested := [run.config.id for run in runs if not run.has_failed and not run.as_trained]:
+    untested = [
+        run.config.id
+        for run in runs
+        if not run.has_failed and not (run.as_trained and run.tempered)
+    ]
+    if untested:
         raise ValueError(
             f"compared runs must hold metrics of the test part, but {few(untested)} in "
             f"{store.folder} hold none; remove their folders and run oddkout compare again"
