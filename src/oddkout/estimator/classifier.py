@@ -15,7 +15,7 @@ from oddkout.calibrators import PriorCorrection
 from oddkout.checks import Number, at_least, one_of
 from oddkout.data import Data
 from oddkout.data.sources import is_frame
-from oddkout.estimator.inputs import Inputs, is_table, refuse_words
+from oddkout.estimator.inputs import Inputs, is_table, refuse_repeated_names, refuse_words
 from oddkout.estimator.out_of_fold import out_of_fold_score
 from oddkout.estimator.requirements import (
     group_numbers,
@@ -208,6 +208,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _check(self, x: Any, *, is_first: bool) -> None:
         """Run the checks of scikit-learn; the encoder checks the cells of a frame."""
         if is_frame(x):
+            refuse_repeated_names(x)
             validate_data(self, x, reset=is_first, skip_check_array=True)
         else:
             refuse_words(x)

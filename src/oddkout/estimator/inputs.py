@@ -112,6 +112,16 @@ def refuse_words(x: Any) -> None:
                 )
 
 
+def refuse_repeated_names(frame: Any) -> None:
+    """Raise if columns of a frame have the same name."""
+    names = [str(name) for name in frame.columns]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"a frame must name every column once, but {few(repeated)} occur more than once; "
+            "rename or drop them"
+        )
+
+
 def _is_number(value: str) -> bool:
     try:
         float(value)

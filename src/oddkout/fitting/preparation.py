@@ -15,6 +15,9 @@ from oddkout.data import Data, as_tensor
 # A column or channel with a smaller (relative) deviation counts as constant and is not scaled.
 _CONSTANT = 1e-6
 
+# Standardised features beyond this are cut off, so that they stay finite in float32.
+_FARTHEST = 1e30
+
 
 @dataclass(frozen=True)
 class Standardisation:
@@ -44,7 +47,10 @@ class Standardisation:
             count = np.maximum(is_known.sum(axis=0), 1)
             mean = np.where(is_known, columns, 0.0).sum(axis=0) / count
             centred = np.where(is_known, columns - mean, 0.0)
-            deviation = np.sqrt((centred**2).sum(axis=0) / count)
+            largest = np.abs(centred).max(axis=0)
+            with np.errstate(over="ignore"):
+                deviation = np.sqrt((centred**2).sum(axis=0) / count)
+            deviation = np.where(np.isfinite(deviation), deviation, largest)
             tiny = _CONSTANT * np.abs(np.where(is_known, columns, 0.0)).max(axis=0)
             return cls(_floats(mean), _floats(np.where(deviation > tiny, deviation, 1.0)))
         images = as_tensor(x)
@@ -58,7 +64,7 @@ class Standardisation:
         if np.ndim(x) == 2 and len(self.mean) > 1:
             rows = np.asarray(x, dtype=np.float64)
             scaled = (rows - np.array(self.mean)) / np.array(self.deviation)
-            return torch.from_numpy(scaled.astype(np.float32))
+            return torch.from_numpy(scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32))
         tensor = as_tensor(x)
         shape = (1, -1) + (1,) * (tensor.ndim - 2)
         mean, deviation = (torch.tensor(part).view(shape) for part in (self.mean, self.deviation))
