@@ -42,6 +42,8 @@ class Data:
         test_groups: Group of each test example.
         test_rows: Row of each test example in the source, if the source was split; splits with
             other seeds share some of them.
+        raw_train: For tables, the columns of the training part before they are encoded, as a frame.
+        raw_test: The same of the test part.
     """
 
     name: str
@@ -57,6 +59,8 @@ class Data:
     train_groups: Int64[ndarray, " train"] | None = None
     test_groups: Int64[ndarray, " test"] | None = None
     test_rows: Int64[ndarray, " test"] | None = None
+    raw_train: Any = None
+    raw_test: Any = None
 
     def __post_init__(self) -> None:
         for part, x, y, least in (

@@ -135,6 +135,7 @@ def training_subset(
         x_train=np.asarray(data.x_train[chosen]),
         y_train=data.y_train[chosen],
         train_groups=None if data.train_groups is None else data.train_groups[chosen],
+        raw_train=None if data.raw_train is None else data.raw_train.iloc[chosen],
     )
 
 
@@ -197,8 +198,9 @@ def load_everything(
             train_groups, test_groups = codes[first], codes[second]
         x, x_test, y, y_test = _chosen(x, first), _chosen(x, second), y[first], y[second]
         test_rows = second
-    encoder = None
+    encoder = raw_train = raw_test = None
     if is_frame(x):
+        raw_train, raw_test = x, x_test
         encoder = TableEncoder(
             x, categorical=categorical, text=text, numeric=numeric, rare_below=rare_below
         )
@@ -217,6 +219,8 @@ def load_everything(
         train_groups=train_groups,
         test_groups=test_groups,
         test_rows=test_rows,
+        raw_train=raw_train,
+        raw_test=raw_test,
     )
 
 

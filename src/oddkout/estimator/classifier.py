@@ -37,9 +37,8 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     cross-entropy on piecewise-linear codes and on normal scores, a linear model, a network trained
     by odd-k-out set learning, and a forest. Each view has a member for each of eight folds.
     Out-of-fold predictions choose when to stop, calibrate each view, and weigh the views. It uses
-    the pipeline of ``oddkout.fit``: the same data, method and seed give the same probabilities,
-    except that the stack encodes missing numbers of a frame itself. See ``Inputs`` for the accepted
-    inputs: frames, arrays with missing cells, sparse matrices, images.
+    the pipeline of ``oddkout.fit``: the same data, method and seed give the same probabilities. See
+    ``Inputs`` for the accepted inputs: frames, arrays with missing cells, sparse matrices, images.
 
     There is no ``partial_fit`` or ``warm_start``: cross-validation chooses the end of training and
     the calibration, and a network that starts from earlier weights has already seen the held-out

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from oddkout.checks import few
 from oddkout.data import Data, as_tensor
+from oddkout.data.gaps import encoded_with_gaps
 
 # A column or channel with a smaller (relative) deviation counts as constant and is not scaled.
 _CONSTANT = 1e-6
@@ -92,9 +93,13 @@ def prepared(data: Data, *, allows_missing: bool = False) -> Prepared:
     Args:
         data: The data set.
         allows_missing: Whether NaN may stand for missing cells of rows of features, which an
-            ``Encoding`` then fills in.
+            ``Encoding`` then fills in, with what it learns from the rows of its network. Otherwise
+            the missing numbers of a table are medians of the training part.
     """
     x_train, x_test = np.asarray(data.x_train[:]), np.asarray(data.x_test[:])
+    if allows_missing and data.encoder is not None and data.raw_train is not None:
+        x_train = encoded_with_gaps(data.encoder, data.raw_train)
+        x_test = encoded_with_gaps(data.encoder, data.raw_test)
     for part, x in (("training", x_train), ("test", x_test)):
         known = np.where(np.isnan(x), 0, x) if allows_missing and x.dtype.kind == "f" else x
         if broken := non_finite_rows(known):
