@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from grids import SMALL, configs, here
@@ -135,7 +136,7 @@ def test_training_that_diverges_gives_its_reason():
 
 @pytest.mark.parametrize("error", [MemoryError("no memory"), KeyError("bug"), OSError("disk")])
 def test_whatever_goes_wrong_becomes_the_reason_of_the_run(monkeypatch, error):
-    def fail(*_):
+    def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(performing, "prepared", fail)
@@ -196,3 +197,19 @@ def test_test_groups_and_prior_reach_the_metrics_of_a_run():
     expected = evaluate(logits, data.y_test, groups=groups, **given).to_dict()["metrics"]
     assert grouped == expected
     assert grouped != performing._measured(logits, data=data, **options)
+
+
+@pytest.mark.parametrize(("method", "is_missing"), [("tables", True), ("vanilla", False)])
+def test_only_the_stack_sees_missing_cells(method, is_missing, monkeypatch, tmp_path):
+    frame = pd.DataFrame({"a": np.arange(60) % 7, "b": [1.0, np.nan, 3.0] * 20, "y": [0, 1] * 30})
+    seen = []
+
+    def watched(data, **_):
+        seen.append((bool(data.x.isnan().any()), bool(data.x_test.isnan().any())))
+        raise ValueError("seen")
+
+    monkeypatch.setattr(performing, "fit_stack", watched)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    config = replace(SMALL, data=str(tmp_path / "table.csv"), target="y", method=method)
+    [run] = perform([replace(config, distribution="all", train_examples=None)])
+    assert (run.reason, seen) == ("seen", [(is_missing, is_missing)])

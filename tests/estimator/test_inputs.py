@@ -102,6 +102,17 @@ def test_odd_columns_are_noted(change, note):
     assert model.score(change(frame), y) > 0.8
 
 
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+def test_cells_beyond_all_measure_leave_probabilities_finite(kind):
+    x = np.random.default_rng(3).normal(size=(30, 3))
+    y = (x[:, 0] > 0).astype(int)
+    far = x.copy()
+    far[0, 1], far[1, 2] = 1e300, -1e30
+    for rows in (x, far):
+        model = quick(max_updates=5).fit(kind(rows), y)
+        assert np.isfinite(model.predict_proba(kind(far))).all()
+
+
 def test_columns_that_cannot_be_are_refused():
     x, y = np.random.default_rng(3).normal(size=(30, 3)), [0, 1] * 15
     with pytest.raises(ValueError, match="every cell is missing"):
@@ -118,6 +129,8 @@ def test_columns_that_cannot_be_are_refused():
     model = quick().fit(pd.DataFrame(x, columns=list("abc")), y)
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(pd.DataFrame(x, columns=list("abd")))
+    with pytest.raises(ValueError, match=r"name every column once, but \[a\] occur more than once"):
+        quick().fit(pd.DataFrame(x, columns=list("aba")), y)
     huge = csr_matrix((10**6, 10**4))
     with pytest.raises(ValueError, match="must fit into 4 GB, got 1000000 x 10000 cells"):
         quick().fit(huge, np.arange(10**6) % 2)

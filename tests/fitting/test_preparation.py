@@ -3,9 +3,10 @@
 import statistics
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from oddkout import Data, fit
+from oddkout import Data, OddKOutClassifier, fit
 from oddkout.fitting.preparation import Standardisation, prepared
 
 QUICK = {"learning_rates": [0.1], "folds": 2}
@@ -49,3 +50,24 @@ def test_examples_that_are_not_finite_are_refused_before_training(part):
     data = Data(name="d", y_train=y, y_test=y, classes=("a", "b"), **parts)
     with pytest.raises(ValueError, match=rf"1 {part} examples hold NaN or infinity, at \[2\]"):
         prepared(data)
+
+
+def table_with_gaps():
+    """Whether a cell is missing says more about the class than the numbers do."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    frame = pd.DataFrame(
+        {"a": rng.normal(size=60), "b": rng.normal(size=60), "c": list("xyz") * 20}
+    )
+    frame.loc[(y == 1) & (rng.random(60) < 0.8), "a"] = np.nan
+    return frame, y
+
+
+def test_fit_and_the_estimator_let_members_encode_missing_numbers():
+    frame, y = table_with_gaps()
+    fitted = fit((frame, y), method="tables", folds=2, recipe={"updates": 20}, test_size=0, seed=3)
+    model = OddKOutClassifier(folds=2, max_updates=20, random_state=3).fit(frame, y)
+    assert fitted.mixture.has_gaps
+    np.testing.assert_allclose(
+        fitted.predict_proba(frame), model.predict_proba(frame), rtol=0, atol=1e-12
+    )

@@ -24,6 +24,7 @@ from oddkout.evaluation.weighting import evaluate_for_prior
 from oddkout.fitting.folds import UNSCORED, FoldScores
 from oddkout.fitting.held_out_file import held_out_of, held_out_rows
 from oddkout.fitting.judging import BINS
+from oddkout.fitting.methods import METHODS
 from oddkout.fitting.preparation import Prepared, prepared
 from oddkout.fitting.recipe import suited_to
 from oddkout.fitting.stack import Stack, fit_stack
@@ -51,7 +52,7 @@ def perform(configs: Sequence[RunConfig]) -> list[Run]:
 def _performed(configs: Sequence[RunConfig]) -> list[Run]:
     began_cpu = time.process_time()
     try:
-        data = prepared(data_for(configs[0]))
+        data = prepared(data_for(configs[0]), allows_missing=_is_for_tables(configs[0]))
         runs = (
             [_outsider_run(config, data) for config in configs]
             if configs[0].is_outsider
@@ -103,6 +104,10 @@ def check(config: RunConfig) -> None:
         generator=torch.Generator(),
         dropout=config.dropout,
     )
+
+
+def _is_for_tables(config: RunConfig) -> bool:
+    return not config.is_outsider and METHODS[config.method].is_for_tables
 
 
 def data_for(config: RunConfig) -> Data:

@@ -17,6 +17,9 @@ from oddkout.data.dates import DateOrder
 from oddkout.data.names import refuse_unknown
 from oddkout.data.words import WORD_FEATURES, hashed_words
 
+# Standardised numbers beyond this are cut off, so that they stay finite in float32.
+FARTHEST = 1e30
+
 
 def features_and_labels(
     frame: Any, *, target: str | None, source: str | Path
@@ -139,7 +142,8 @@ class TableEncoder:
             with warnings.catch_warnings():  # an empty column becomes 0 and is in `constant`
                 warnings.simplefilter("ignore")
                 numbers = self._imputer.fit_transform(self._numbers(frame))
-            self._scaler.fit(numbers)
+            with np.errstate(over="ignore", invalid="ignore"):  # cells beyond 1e150
+                self._scaler.fit(numbers)
         self._categories = [
             kept_categories(cells_of(frame[name]), rare_below=rare_below) for name in self._category
         ]
@@ -186,8 +190,7 @@ class TableEncoder:
         parts = []
         if self._numeric:
             scaled = self._scaler.transform(self._imputer.transform(self._numbers(frame)))
-            with np.errstate(over="ignore"):  # whoever predicts refuses infinities
-                parts.append(scaled.astype(np.float32))
+            parts.append(scaled.clip(-FARTHEST, FARTHEST).astype(np.float32))
         for name, seen in zip(self._category, self._categories, strict=True):
             parts.append(one_hot(cells_of(frame[name]), seen))
         parts += [hashed_words(frame[name]) for name in self._text]

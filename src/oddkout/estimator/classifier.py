@@ -15,7 +15,7 @@ from oddkout.calibrators import PriorCorrection
 from oddkout.checks import Number, at_least, one_of
 from oddkout.data import Data
 from oddkout.data.sources import is_frame
-from oddkout.estimator.inputs import Inputs, is_table, refuse_words
+from oddkout.estimator.inputs import Inputs, is_table, refuse_repeated_names, refuse_words
 from oddkout.estimator.out_of_fold import out_of_fold_score
 from oddkout.estimator.requirements import (
     group_numbers,
@@ -37,9 +37,8 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     cross-entropy on piecewise-linear codes and on normal scores, a linear model, a network trained
     by odd-k-out set learning, and a forest. Each view has a member for each of eight folds.
     Out-of-fold predictions choose when to stop, calibrate each view, and weigh the views. It uses
-    the pipeline of ``oddkout.fit``: the same data, method and seed give the same probabilities,
-    except that the stack encodes missing numbers of a frame itself. See ``Inputs`` for the accepted
-    inputs: frames, arrays with missing cells, sparse matrices, images.
+    the pipeline of ``oddkout.fit``: the same data, method and seed give the same probabilities. See
+    ``Inputs`` for the accepted inputs: frames, arrays with missing cells, sparse matrices, images.
 
     There is no ``partial_fit`` or ``warm_start``: cross-validation chooses the end of training and
     the calibration, and a network that starts from earlier weights has already seen the held-out
@@ -208,6 +207,7 @@ class OddKOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _check(self, x: Any, *, is_first: bool) -> None:
         """Run the checks of scikit-learn; the encoder checks the cells of a frame."""
         if is_frame(x):
+            refuse_repeated_names(x)
             validate_data(self, x, reset=is_first, skip_check_array=True)
         else:
             refuse_words(x)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 from oddkout.checks import few
 from oddkout.data.gaps import encoded_with_gaps
 from oddkout.data.sources import is_frame
-from oddkout.data.table import TableEncoder, mixed_columns
+from oddkout.data.table import TableEncoder, dense_frame, mixed_columns
 
 # A sparse matrix is written out if this many bytes suffice.
 _MOST_BYTES = 4 << 30
@@ -44,7 +44,7 @@ class Inputs:
         self._keeps_missing = keeps_missing
         mixed: list[str] = []
         if is_frame(x):
-            frame = _plain(x)
+            frame = dense_frame(x)
             mixed = mixed_columns(frame)
             self.encoder = TableEncoder(frame, categorical=mixed)
             names: list[Any] = list(frame.columns)
@@ -64,8 +64,8 @@ class Inputs:
                     f"{type(x).__name__}; pass a frame with the columns {few(self.encoder.columns)}"
                 )
             if self._keeps_missing:
-                return encoded_with_gaps(self.encoder, _plain(x))
-            return self.encoder.encode(_plain(x))
+                return encoded_with_gaps(self.encoder, dense_frame(x))
+            return self.encoder.encode(dense_frame(x))
         array = _checked(x)
         if array.shape[1:] != self._shape:
             raise ValueError(
@@ -112,27 +112,22 @@ def refuse_words(x: Any) -> None:
                 )
 
 
+def refuse_repeated_names(frame: Any) -> None:
+    """Raise if columns of a frame have the same name."""
+    names = [str(name) for name in frame.columns]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"a frame must name every column once, but {few(repeated)} occur more than once; "
+            "rename or drop them"
+        )
+
+
 def _is_number(value: str) -> bool:
     try:
         float(value)
     except ValueError:
         return False
     return True
-
-
-def _plain(frame: Any) -> Any:
-    """The frame with all column names as text, and with days since 1970 instead of dates."""
-    import pandas as pd
-
-    named = frame.set_axis([str(column) for column in frame.columns], axis=1)
-    days = {}
-    for name in named.columns:
-        if pd.api.types.is_datetime64_any_dtype(named[name]):
-            since = pd.to_datetime(named[name], utc=True) - pd.Timestamp(0, tz="UTC")
-            days[name] = since / pd.Timedelta(days=1)
-        elif isinstance(named[name].dtype, pd.SparseDtype):
-            days[name] = named[name].sparse.to_dense()
-    return named.assign(**days) if days else named
 
 
 def _numbers(frame: Any) -> Shaped[ndarray, "rows columns"]:

@@ -15,7 +15,7 @@ from oddkout.checks import Number, few, finite_logits
 from oddkout.data import as_tensor
 from oddkout.data.gaps import encoded_with_gaps
 from oddkout.data.sources import is_frame
-from oddkout.data.table import TableEncoder
+from oddkout.data.table import FARTHEST, TableEncoder
 from oddkout.decisions.decided import Decisions
 from oddkout.decisions.held_out import HeldOut
 from oddkout.evaluation import Evaluation
@@ -166,9 +166,10 @@ class Classifier:
                 f"examples must have the shape that the classifier was trained on, {self.shape}, "
                 f"got {shape}; scale images to it, or pass the same columns"
             )
-        with np.errstate(over="ignore"):  # refused below
-            inputs = self.standardisation(x)
-        is_wrong = inputs.isinf() if self.mixture.has_gaps else ~inputs.isfinite()
+        inputs = self.standardisation(x)
+        is_wrong = ~(inputs.abs() < FARTHEST)  # beyond it, numbers are cut off
+        if self.mixture.has_gaps:
+            is_wrong &= ~inputs.isnan()
         if broken := is_wrong.flatten(1).any(dim=1).nonzero().flatten().tolist():
             raise ValueError(
                 "examples must be finite and of the size of the training data, but those at "

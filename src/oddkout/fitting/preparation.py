@@ -11,6 +11,8 @@ from torch import Tensor
 
 from oddkout.checks import few
 from oddkout.data import Data, as_tensor
+from oddkout.data.table import FARTHEST
+from oddkout.data.gaps import encoded_with_gaps
 
 # A column or channel with a smaller (relative) deviation counts as constant and is not scaled.
 _CONSTANT = 1e-6
@@ -44,7 +46,10 @@ class Standardisation:
             count = np.maximum(is_known.sum(axis=0), 1)
             mean = np.where(is_known, columns, 0.0).sum(axis=0) / count
             centred = np.where(is_known, columns - mean, 0.0)
-            deviation = np.sqrt((centred**2).sum(axis=0) / count)
+            largest = np.abs(centred).max(axis=0)
+            with np.errstate(over="ignore"):
+                deviation = np.sqrt((centred**2).sum(axis=0) / count)
+            deviation = np.where(np.isfinite(deviation), deviation, largest)
             tiny = _CONSTANT * np.abs(np.where(is_known, columns, 0.0)).max(axis=0)
             return cls(_floats(mean), _floats(np.where(deviation > tiny, deviation, 1.0)))
         images = as_tensor(x)
@@ -58,7 +63,7 @@ class Standardisation:
         if np.ndim(x) == 2 and len(self.mean) > 1:
             rows = np.asarray(x, dtype=np.float64)
             scaled = (rows - np.array(self.mean)) / np.array(self.deviation)
-            return torch.from_numpy(scaled.astype(np.float32))
+            return torch.from_numpy(scaled.clip(-FARTHEST, FARTHEST).astype(np.float32))
         tensor = as_tensor(x)
         shape = (1, -1) + (1,) * (tensor.ndim - 2)
         mean, deviation = (torch.tensor(part).view(shape) for part in (self.mean, self.deviation))
@@ -91,9 +96,13 @@ def prepared(data: Data, *, allows_missing: bool = False) -> Prepared:
     Args:
         data: The data set.
         allows_missing: Whether NaN may stand for missing cells of rows of features, which an
-            ``Encoding`` then fills in.
+            ``Encoding`` then fills in, with what it learns from the rows of its network. Otherwise
+            the missing numbers of a table are medians of the training part.
     """
     x_train, x_test = np.asarray(data.x_train[:]), np.asarray(data.x_test[:])
+    if allows_missing and data.encoder is not None and data.raw_train is not None:
+        x_train = encoded_with_gaps(data.encoder, data.raw_train)
+        x_test = encoded_with_gaps(data.encoder, data.raw_test)
     for part, x in (("training", x_train), ("test", x_test)):
         known = np.where(np.isnan(x), 0, x) if allows_missing and x.dtype.kind == "f" else x
         if broken := non_finite_rows(known):
