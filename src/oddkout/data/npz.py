@@ -34,7 +34,7 @@ def read_arrays(
         path.open("rb") as stream,  # np.load leaves a damaged file open
         _ONE_READER,
     ):
-        archive = np.load(stream, allow_pickle=False)
+        archive: Any = np.load(stream, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise ValueError("it holds one array, not an archive")
         if len(archive.files) > _MOST_ARRAYS:

@@ -137,7 +137,9 @@ class Forest(nn.Module):
         while not bool(is_leaf[level].all()):
             inner = level[~is_leaf[level]]
             # Without copies: nodes with the same child twice would double with every step.
-            level = torch.cat([self.left[inner], self.right[inner]]).unique()
+            level = torch.from_numpy(
+                np.unique(torch.cat([self.left[inner], self.right[inner]]).numpy())
+            )
             depth += 1
             if depth > _DEEPEST:
                 raise ValueError(f"the trees of a forest must be less than {_DEEPEST:,} deep")

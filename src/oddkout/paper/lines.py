@@ -10,6 +10,8 @@ from oddkout.comparing.config import RunConfig
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
 from oddkout.data import KNOWN
+from oddkout.reading import reading
+from oddkout.records import checked_record
 
 _FILES = "runs-*.jsonl"
 
@@ -18,10 +20,12 @@ def read_lines(folder: str | Path) -> list[Run]:
     """All committed runs of a folder, ordered by id; none if the folder does not exist."""
     runs: dict[str, Run] = {}
     for file in sorted(Path(folder).glob(_FILES)):
-        for number, line in enumerate(file.read_text().splitlines(), start=1):
+        with reading(file, kind="committed runs", repair="restore the file"):
+            lines = file.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, start=1):
             try:
-                run = Run.from_dict(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
+                run = Run.from_dict(checked_record(line, dict))
+            except (ValueError, RecursionError) as error:
                 raise ValueError(
                     f"{file}, line {number} must be a run that this version can read ({error}); "
                     "restore the file, or remove the line to perform the run again"
