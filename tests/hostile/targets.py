@@ -126,7 +126,7 @@ def harmless(path):
 
 
 def targets(folder):
-    """All targets, with their files in a new folder."""
+    """All targets, with their files in a folder; those of ``originals`` may be there already."""
     made = _tables(folder) | _images(folder) | _models(folder) | _comparisons(folder)
     made["cells"] = Target(folder / "cells", harmless, original=b"=cmd()\x1b[2J")
     made["prior"] = Target(
@@ -204,7 +204,8 @@ def _images(folder):
 def _models(folder):
     from sklearn.linear_model import LogisticRegression
 
-    trained_in(folder)
+    if not (folder / "model").exists():
+        trained_in(folder)
     model = folder / "model"
     forest = Forest(2, features=3).fit(
         torch.rand(40, 3, generator=torch.Generator().manual_seed(0)), torch.arange(40) % 2, seed=0
@@ -234,15 +235,14 @@ def _models(folder):
 
 
 def _comparisons(folder):
-    runs = compared_in(folder)
+    runs = folder / "runs"
+    if not runs.exists():
+        compared_in(folder)
     comparison = load_comparison(runs)
     run = runs / comparison.by_method["oko"][0].config.id
     lines = folder / "lines"
     lines.mkdir()
     line = (run / "run.json").read_bytes().replace(b"\n", b"")
-
-    def shown(path):
-        return comparison_text(load_comparison(runs))
 
     # Each target damages a copy of its own.
     copies = {name: shutil.copytree(runs, folder / name) for name in ("c", "n", "w")}

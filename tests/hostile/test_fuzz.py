@@ -1,8 +1,8 @@
 """A short fuzz of every reader with fixed seeds; ``make fuzz`` is the long one."""
 
+import shutil
 import signal
 
-import pytest
 from hostile import fuzz
 from hostile.mutations import mutated_bytes
 from hostile.targets import Target, targets
@@ -10,14 +10,11 @@ from hostile.targets import Target, targets
 INPUTS = 25
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("fuzz")
-    return folder, targets(folder)
-
-
-def test_every_reader_refuses_or_reads(made, monkeypatch, subtests):
-    folder, all_targets = made
+def test_every_reader_refuses_or_reads(trained, compared, tmp_path, monkeypatch, subtests):
+    folder = tmp_path
+    for original in (trained.parent, compared.parent):
+        shutil.copytree(original, folder, dirs_exist_ok=True)
+    all_targets = targets(folder)
     assert len(all_targets) >= 20
     monkeypatch.chdir(folder)
     monkeypatch.setenv("ODDKOUT_MAX_MEMORY", str(fuzz.LIMIT_GIGABYTES))

@@ -38,8 +38,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     id: RunId
     format: int
     config: dict[str, Any]
+    classes: Annotated[list[str], msgspec.Meta(max_length=_MOST_CLASSES)]
     reason: str = ""
-    classes: Annotated[list[str], msgspec.Meta(max_length=_MOST_CLASSES)] = []
     train_counts: list[_Count] = []
     prior: list[_Share] = []
     temperature: Annotated[float, msgspec.Meta(gt=0)] = 1.0
@@ -54,11 +54,6 @@ class RunRecord(msgspec.Struct, frozen=True):
     seconds: dict[str, float | None] = {}
     notes: list[str] = []
     versions: dict[str, str] = {}
-
-    def __post_init__(self) -> None:
-        for part in (self.as_trained, self.tempered):
-            if not self.reason and not part.keys() >= set(COMPARED):
-                raise ValueError(f"a run that succeeded must hold {', '.join(COMPARED)}")
 
 
 class ChoiceRecord(msgspec.Struct, frozen=True):
