@@ -1,5 +1,6 @@
 """Seeded mutations: of bytes, of the values of a JSON file, and of the cells of a text."""
 
+import copy
 import json
 
 # What is put in: planted code, paths and formulas among them, none of which may ever run.
@@ -57,13 +58,14 @@ def mutated_json(content, choice):
         if kind == 0 and isinstance(holder, dict):
             del holder[key]
         elif kind == 1 and isinstance(holder, dict):
-            holder[choice.choice(["", "x", "format", "id", "\0"])] = choice.choice(VALUES)
+            name = choice.choice(["", "x", "format", "id", "\0"])
+            holder[name] = copy.deepcopy(choice.choice(VALUES))
         elif kind == 2 and isinstance(holder, list):
-            holder.append(choice.choice(VALUES))
+            holder.append(copy.deepcopy(choice.choice(VALUES)))
         elif kind == 3 and isinstance(holder[key], int | float):
             holder[key] = holder[key] * choice.choice([-1, 0, 2, 1e9, 1e-9]) + choice.choice([0, 1])
         else:
-            holder[key] = choice.choice(VALUES)
+            holder[key] = copy.deepcopy(choice.choice(VALUES))
     return json.dumps(values).encode()
 
 
