@@ -115,6 +115,24 @@ def planted_ran(folder):
     return (folder / "planted.ran").exists() or "planted" in sys.modules
 
 
+def markdown(file):
+    """All lines of a file as a table, one row per seed."""
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    rows = ["| seed | targets | inputs | refused | other exceptions | slowest | memory | planted |",
+            "| --- | --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    for seed in sorted({line["seed"] for line in lines}):
+        own = [line for line in lines if line["seed"] == seed]
+        total = {key: sum(line[key] for line in own) for key in ("inputs", "refused")}
+        errors = sum(sum(line["errors"].values()) for line in own)
+        ran = "ran" if any(line["planted_ran"] for line in own) else "never ran"
+        rows.append(
+            f"| {seed} | {len({line['target'] for line in own})} | {total['inputs']:,} | "
+            f"{total['refused']:,} | {errors} | {max(line['slowest_s'] for line in own):.2f} s | "
+            f"+{max(line['growth_mb'] for line in own)} MB | {ran} |"
+        )
+    return "\n".join(rows)
+
+
 def main():
     """Fuzz all targets, and write what came of it."""
     parser = argparse.ArgumentParser()
@@ -124,7 +142,11 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("results/fuzz.jsonl"))
     parser.add_argument("--keep", type=Path, default=Path("fuzz-failures"))
     parser.add_argument("--only", default="", help="targets, separated by semicolons")
+    parser.add_argument("--markdown", action="store_true", help="show what --out holds")
     options = parser.parse_args()
+    if options.markdown:
+        print(markdown(options.out))
+        return 0
 
     from hostile.targets import targets
 

@@ -34,12 +34,13 @@ def read_arrays(
         path.open("rb") as stream,  # np.load leaves a damaged file open
         _ONE_READER,
     ):
-        archive: Any = np.load(stream, allow_pickle=False)
+        archive = np.load(stream, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise ValueError("it holds one array, not an archive")
         if len(archive.files) > _MOST_ARRAYS:
             raise ValueError(f"it holds more than {_MOST_ARRAYS:,} arrays")
-        refuse_large(path, sum(entry.file_size for entry in archive.zip.infolist()))
+        packed: Any = archive.zip
+        refuse_large(path, sum(entry.file_size for entry in packed.infolist()))
         return {name: _array(archive, name) for name in archive.files}
 
 

@@ -32,7 +32,7 @@ def other_claims() -> Iterator[Claim]:
         yield Claim(
             name=f"cost/linear/k{k}",
             statement=f"The cost of an update grows at most linearly in the set size: k = {k} "
-            f"costs no more than {k + 2}/3 of k = 1.",  # noqa: S608  # English, not SQL
+            f"costs no more than {k + 2}/3 of k = 1.",
             where="section 1, contributions",
             check=costs(f"oko-k{k}", "oko-k1", below=(k + 2) / 3),
         )
