@@ -1,7 +1,9 @@
 """A short fuzz of every reader with fixed seeds; ``make fuzz`` is the long one."""
 
+import importlib
 import shutil
 import signal
+import sys
 
 from hostile import fuzz
 from hostile.mutations import mutated_bytes
@@ -20,6 +22,7 @@ def test_every_reader_refuses_or_reads(trained, compared, tmp_path, monkeypatch,
     monkeypatch.setenv("ODDKOUT_MAX_MEMORY", str(fuzz.LIMIT_GIGABYTES))
     (folder / "planted.py").write_text("open('planted.ran', 'w')\n")
     monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "planted", raising=False)  # a helper of other tests
     before = signal.getsignal(signal.SIGALRM)
     fuzz.watch_time()
     try:
@@ -31,6 +34,9 @@ def test_every_reader_refuses_or_reads(trained, compared, tmp_path, monkeypatch,
     finally:
         signal.signal(signal.SIGALRM, before)
     assert not fuzz.planted_ran(folder)
+    importlib.import_module("planted")
+    assert fuzz.planted_ran(folder), "it would have been noticed"
+    monkeypatch.delitem(sys.modules, "planted")
 
 
 def test_the_fuzz_notices_other_exceptions_and_slow_readers(tmp_path, monkeypatch):
