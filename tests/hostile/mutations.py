@@ -58,8 +58,8 @@ def mutated_json(content, choice):
         if kind == 0 and isinstance(holder, dict):
             del holder[key]
         elif kind == 1 and isinstance(holder, dict):
-            name = choice.choice(["", "x", "format", "id", "\0"])
-            holder[name] = copy.deepcopy(choice.choice(VALUES))
+            value = copy.deepcopy(choice.choice(VALUES))
+            holder[choice.choice(["", "x", "format", "id", "\0"])] = value
         elif kind == 2 and isinstance(holder, list):
             holder.append(copy.deepcopy(choice.choice(VALUES)))
         elif kind == 3 and isinstance(holder[key], int | float):

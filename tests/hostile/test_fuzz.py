@@ -20,7 +20,7 @@ def test_every_reader_refuses_or_reads(trained, compared, tmp_path, monkeypatch,
     assert len(all_targets) >= 20
     monkeypatch.chdir(folder)
     monkeypatch.setenv("ODDKOUT_MAX_MEMORY", str(fuzz.LIMIT_GIGABYTES))
-    (folder / "planted.py").write_text("open('planted.ran', 'w')\n")
+    (folder / "planted.py").write_text("import pathlib\npathlib.Path('planted.ran').touch()\n")
     monkeypatch.syspath_prepend(folder)
     monkeypatch.delitem(sys.modules, "planted", raising=False)  # a helper of other tests
     before = signal.getsignal(signal.SIGALRM)
