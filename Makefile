@@ -7,7 +7,7 @@ FLAX := .venv-flax
 
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "oddkout needs Python 3.11 or later, got " + sys.version.split()[0] + "; run: make PYTHON=python3.11")'
 
-.PHONY: demo test test-flax flax-environment lint docs bench constraints clean
+.PHONY: demo test fuzz chaos test-flax flax-environment lint docs bench constraints clean
 
 demo: $(DEMO)  ## the main job on embedded data
 	$(BIN)/oddkout compare --out runs/demo
@@ -15,6 +15,17 @@ demo: $(DEMO)  ## the main job on embedded data
 # One thread a process: two processes on two cores beat two threads in one.
 test: $(INSTALLED)  ## all tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2
+
+MINUTES ?= 15
+SEED ?= 1
+
+fuzz: $(INSTALLED)  ## damaged files for every reader, for MINUTES from SEED; see results/fuzz.jsonl
+	OMP_NUM_THREADS=1 PYTHONPATH=src:tests nice -n 19 $(BIN)/python -m hostile.fuzz \
+		--minutes $(MINUTES) --seed $(SEED)
+
+chaos: $(INSTALLED)  ## kills, full disks and two writers, for MINUTES from SEED; results/chaos.jsonl
+	OMP_NUM_THREADS=1 PYTHONPATH=src:tests nice -n 19 $(BIN)/python -m hostile.chaos \
+		--minutes $(MINUTES) --seed $(SEED)
 
 test-flax: $(FLAX)/.installed  ## tests of oddkout.flax, with JAX
 	$(FLAX)/bin/python -c 'import flax, jax'

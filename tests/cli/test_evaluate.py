@@ -151,4 +151,4 @@ def test_bad_archives_end_in_one_line_and_code_2(tmp_path, capsys, arrays, optio
 def test_a_missing_file_ends_in_one_line_and_code_2(tmp_path, capsys):
     for name in ("none.csv", "none.npz"):
         assert main(["evaluate", str(tmp_path / name)]) == 2
-        assert "No such file" in capsys.readouterr().err
+        assert "there is no file" in capsys.readouterr().err

@@ -23,17 +23,17 @@ def small(shape, classes):
 @pytest.fixture
 def planted(runs, tmp_path, monkeypatch):
     """A comparison won by a run whose file names a network of a module that is there."""
-    (tmp_path / "planted.py").write_text(PLANTED + NETWORK)
+    (tmp_path / "planted_code.py").write_text(PLANTED + NETWORK)
     monkeypatch.syspath_prepend(tmp_path)
     for path in runs.glob("*/run.json"):
         values = json.loads(path.read_text())
-        values["config"]["model"] = "planted:small"
+        values["config"]["model"] = "planted_code:small"
         if values["config"]["method"] == "oko":
             values["out_of_fold"]["nll"] = 1e-3
         path.write_text(json.dumps(values))
     rewritten(runs)
     yield runs
-    sys.modules.pop("planted", None)
+    sys.modules.pop("planted_code", None)
 
 
 def test_a_run_cannot_name_code(planted, compared, tmp_path, capsys):
@@ -41,12 +41,12 @@ def test_a_run_cannot_name_code(planted, compared, tmp_path, capsys):
     options = ["train", str(table), "--method", "best", "--from", str(planted), "--target", "y"]
     out = ["--out", str(tmp_path / "model")]
     assert main([*options, *out]) == 2
-    assert "name it again: --model planted:small" in capsys.readouterr().err
+    assert "name it again: --model planted_code:small" in capsys.readouterr().err
     assert main([*options, *out, "--model", "other:small"]) == 2
-    assert "was compared with planted:small, got other:small" in capsys.readouterr().err
-    assert not (tmp_path / "planted.ran").exists()
-    assert main([*options, *out, "--model", "planted:small"]) == 0
-    assert (tmp_path / "planted.ran").exists()
+    assert "was compared with planted_code:small, got other:small" in capsys.readouterr().err
+    assert not (tmp_path / "planted_code.ran").exists()
+    assert main([*options, *out, "--model", "planted_code:small"]) == 0
+    assert (tmp_path / "planted_code.ran").exists()
 
 
 def test_built_in_networks_are_not_named_again(compared, tmp_path, capsys):

@@ -68,8 +68,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     id: RunId
     format: int
     config: dict[str, Any]
+    classes: Annotated[list[str], msgspec.Meta(max_length=_MOST_CLASSES)]
     reason: str = ""
-    classes: Annotated[list[str], msgspec.Meta(max_length=_MOST_CLASSES)] = []
     train_counts: list[_Count] = []
     prior: list[_Share] = []
     temperature: Annotated[float, msgspec.Meta(gt=0)] = 1.0

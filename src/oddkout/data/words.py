@@ -29,7 +29,10 @@ def hashed_words(column: Any) -> Float32[ndarray, "rows features"]:
     from sklearn.feature_extraction.text import HashingVectorizer
 
     hashing = HashingVectorizer(
-        n_features=WORD_FEATURES, ngram_range=(1, 2), token_pattern=r"\w+", norm="l2"
+        n_features=WORD_FEATURES,
+        ngram_range=(1, 2),
+        token_pattern=r"\w+",  # noqa: S106  # a pattern of words, not a password
+        norm="l2",
     )
     cells = column.fillna("").astype(str)
     counts = hashing.transform(cells).toarray() * np.sqrt(WORD_FEATURES)

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from oddkout.checks import few
 from oddkout.data import Data, as_tensor
-from oddkout.data.table import FARTHEST
 from oddkout.data.gaps import encoded_with_gaps
+from oddkout.data.table import FARTHEST
 
 # A column or channel with a smaller (relative) deviation counts as constant and is not scaled.
 _CONSTANT = 1e-6

@@ -14,6 +14,8 @@ from oddkout.comparing.config import RunConfig
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
 from oddkout.data import KNOWN
+from oddkout.reading import reading
+from oddkout.records import checked_record
 
 LinesKind = Literal["paper", "choices", "runs"]
 
@@ -31,10 +33,12 @@ def read_lines(folder: str | Path, *, kind: LinesKind = "paper") -> list[Run]:
     """All committed runs of one kind, ordered by id; none if the folder does not exist."""
     runs: dict[str, Run] = {}
     for file in sorted(Path(folder).glob(f"{kind}-*.jsonl")):
-        for number, line in enumerate(file.read_text().splitlines(), start=1):
+        with reading(file, kind="committed runs", repair="restore the file"):
+            lines = file.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, start=1):
             try:
-                run = _run(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
+                run = _run(checked_record(line, dict))
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise ValueError(
                     f"{file}, line {number} must be a run that this version can read ({error}); "
                     "restore the file, or remove the line to perform the run again"
