@@ -48,7 +48,7 @@ def test_it_works_where_scikit_learn_puts_estimators():
     x, y = IRIS
     pipeline = make_pipeline(StandardScaler(), quick()).set_output(transform="pandas")
     search = GridSearchCV(
-        pipeline, {"oddkoutclassifier__k": [1, 2]}, cv=2, n_jobs=2, scoring="neg_log_loss"
+        pipeline, {"oddkoutclassifier__k": [1, 2]}, cv=2, scoring="neg_log_loss"
     ).fit(x, y)
     assert search.best_score_ > -0.5, "chance is -1.1"
     assert search.best_estimator_[-1].feature_names_in_.tolist() == ["x0", "x1", "x2", "x3"]
