@@ -14,7 +14,6 @@ import torch
 from formats import COLOUR, IMAGES, batch_bytes, idx_bytes
 from hostile.mutations import mutated_bytes, mutated_json, mutated_text
 from hostile.originals import compared_in, trained_in
-from oddkout.cli.cells import safe_cell
 from PIL import Image
 from safetensors.torch import save_file
 
@@ -24,8 +23,9 @@ from oddkout.cli.terminal import printable
 from oddkout.comparing.saved import load_comparison
 from oddkout.comparing.store import RunStore
 from oddkout.comparing.tables import comparison_text
-from oddkout.comparing.winner import winning_config
+from oddkout.comparing.winner import compared_winner
 from oddkout.data import fetch
+from oddkout.data.cells import safe_cell
 from oddkout.data.cifar import read_cifar_batch
 from oddkout.data.examples import read_columns
 from oddkout.data.idx import read_idx
@@ -259,7 +259,7 @@ def _comparisons(folder):
         ),
         "comparison": Target(
             copies["w"] / "comparison.json",
-            lambda path: winning_config(copies["w"], source=folder / "table.csv"), mutated_json,
+            lambda path: compared_winner(copies["w"], source=folder / "table.csv"), mutated_json,
         ),
         "lines": Target(
             lines / "runs-other.jsonl", lambda path: read_lines(lines), mutated_json, line

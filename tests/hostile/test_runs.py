@@ -10,7 +10,7 @@ from hostile.test_card import changed
 
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.saved import load_comparison
-from oddkout.report.page import diagnosed
+from oddkout.report.page import first_data
 
 WRONG_RUNS = [
     ("format", 7),
@@ -184,7 +184,7 @@ def test_a_report_reads_no_data_that_the_runs_do_not_identify(runs, tmp_path, mo
     ):
         copy = shutil.copytree(runs, tmp_path / "copy")
         rewritten(copy, data=data, fingerprint=fingerprint)
-        assert said in diagnosed(load_comparison(copy, has_predictions=False))
+        assert said in first_data(load_comparison(copy, has_predictions=False))
         shutil.rmtree(copy)
     assert set(hashed) == {str(secret)}
 

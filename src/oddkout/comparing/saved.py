@@ -150,7 +150,8 @@ def _read(store: RunStore, names: list[list[str]], *, has_predictions: bool) -> 
     ]
     if untested:
         raise ValueError(
-            f"compared runs must hold metrics of the test part, but {few(untested)} in "
-            f"{store.folder} hold none; remove their folders and run oddkout compare again"
+            f"the run.json of a compared run must hold metrics of the test part, but those of "
+            f"{few(untested)} in {store.folder} hold none; remove these folders and run oddkout "
+            "compare again"
         )
     return runs

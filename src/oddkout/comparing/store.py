@@ -15,7 +15,6 @@ import numpy as np
 from oddkout.checks import Number
 from oddkout.comparing.config import CHOSEN, RunConfig, open_setting
 from oddkout.comparing.run import ARRAYS, Run, checked_predictions
-from oddkout.comparing.schema import COMPARED
 from oddkout.data.npz import read_arrays
 from oddkout.reading import reading
 from oddkout.records import MOST_BYTES, checked_record
@@ -198,9 +197,6 @@ def _read(folder: Path, *, has_predictions: bool) -> Run:
         if (name := values.get("id")) != folder.name:
             raise ValueError(f"its id is {name}, not the name of its folder")
         run = Run.from_dict(values)
-        for part in (run.as_trained, run.tempered):
-            if not run.has_failed and not part.keys() >= set(COMPARED):
-                raise ValueError(f"a run that succeeded must hold {', '.join(COMPARED)}")
     if has_predictions and not run.has_failed:
         path = folder / _PREDICTIONS
         with reading(path, kind="the predictions of its run", repair=_REPAIR):

@@ -144,6 +144,11 @@ class TableEncoder:
                 numbers = self._imputer.fit_transform(self._numbers(frame))
             with np.errstate(over="ignore", invalid="ignore"):  # cells beyond 1e150
                 self._scaler.fit(numbers)
+                mean, scale = self._scaler.mean_, self._scaler.scale_
+                mean = np.where(np.isfinite(mean), mean, (numbers / len(numbers)).sum(axis=0))
+                largest = np.abs(numbers - mean).max(axis=0)
+            self._scaler.mean_ = mean
+            self._scaler.scale_ = np.where(np.isfinite(self._scaler.var_), scale, largest)
         self._categories = [
             kept_categories(cells_of(frame[name]), rare_below=rare_below) for name in self._category
         ]

@@ -168,7 +168,7 @@ class Classifier:
             )
         inputs = self.standardisation(x)
         is_wrong = ~(inputs.abs() < FARTHEST)  # beyond it, numbers are cut off
-        if self.mixture.has_gaps:
+        if all(view.encoding is not None for view in self.mixture.views):  # which fills gaps
             is_wrong &= ~inputs.isnan()
         if broken := is_wrong.flatten(1).any(dim=1).nonzero().flatten().tolist():
             raise ValueError(
