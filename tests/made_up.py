@@ -12,7 +12,14 @@ from oddkout.paper.presets import PRESETS
 from oddkout.paper.settings import Setting
 
 TEN_SHOT = Setting("mnist", "uniform", 10)
-DEFAULTS = {"accuracy": 0.8, "ece": 0.05, "nll": 0.6, "entropy": 0.5, "entropy_gap": 0.1}
+DEFAULTS = {
+    "accuracy": 0.8,
+    "ece": 0.05,
+    "nll": 0.6,
+    "brier": 0.3,
+    "entropy": 0.5,
+    "entropy_gap": 0.1,
+}
 
 
 def made_up(setting, variant, *, seed=0, rate=0.2, nll=1.0, predictions=False, **metrics):

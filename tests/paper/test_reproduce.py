@@ -1,5 +1,6 @@
 """The grid of a preset: rates are chosen first, and only missing runs are performed."""
 
+from grids import metrics
 from made_up import TEN_SHOT, made_up
 
 from oddkout.comparing.run import Run
@@ -22,6 +23,8 @@ def stub_executor(better, performed):
                     fold_metrics={"nll": abs(config.learning_rate - better)}
                     if config.folds
                     else {},
+                    as_trained=metrics(),
+                    tempered=metrics(),
                 )
                 for config in job
             ]
