@@ -108,7 +108,7 @@ def test_images_are_decided_on_too(tmp_path, capsys):
         ([], "one of coverage, risk and costs must be given, got none"),
         (["--coverage", "90"], "coverage must lie between 0 and 1, both excluded, got 90.0"),
         (["--risk", "0.1", "--keep", "name"], "--keep must name columns of the table, but [name]"),
-        (["--costs", "gone.csv"], "there is no file of costs gone.csv"),
+        (["--costs", "gone.csv"], "there is no file gone.csv"),
         (["--risk", "0.1", "--prior", "1,2,3"], "prior must be"),
     ],
 )

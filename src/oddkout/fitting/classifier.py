@@ -168,7 +168,8 @@ class Classifier:
             )
         with np.errstate(over="ignore"):  # refused below
             inputs = self.standardisation(x)
-        is_wrong = inputs.isinf() if self.mixture.has_gaps else ~inputs.isfinite()
+        takes_gaps = any(view.encoding is not None for view in self.mixture.views)
+        is_wrong = inputs.isinf() if takes_gaps else ~inputs.isfinite()
         if broken := is_wrong.flatten(1).any(dim=1).nonzero().flatten().tolist():
             raise ValueError(
                 "examples must be finite and of the size of the training data, but those at "
