@@ -190,6 +190,8 @@ def _read(folder: Path, *, has_predictions: bool) -> Run:
         for part in (run.as_trained, run.tempered):
             if not run.has_failed and not part.keys() >= set(COMPARED):
                 raise ValueError(f"a run that succeeded must hold {', '.join(COMPARED)}")
+        if run.fold_metrics and run.fold_metrics.get("nll") is None:
+            raise ValueError("out-of-fold metrics must hold the NLL, by which runs are chosen")
     if has_predictions and not run.has_failed:
         path = folder / _PREDICTIONS
         with reading(path, kind="the predictions of its run", repair=_REPAIR):
