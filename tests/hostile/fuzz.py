@@ -127,8 +127,8 @@ def markdown(file):
         errors = sum(sum(line["errors"].values()) for line in own)
         ran = "ran" if any(line["planted_ran"] for line in own) else "never ran"
         rows.append(
-            f"| {seed}{note and f', {note}'} | {len({line['target'] for line in own})} | {total['inputs']:,} | "
-            f"{total['refused']:,} | {errors} | {max(line['slowest_s'] for line in own):.2f} s | "
+            f"| {seed}{note and f', {note}'} | {len({line['target'] for line in own})} | "
+            f"{total['inputs']:,} | {total['refused']:,} | {errors} | {max(line['slowest_s'] for line in own):.2f} s | "
             f"+{max(line['growth_mb'] for line in own)} MB | {ran} |"
         )
     return "\n".join(rows)
