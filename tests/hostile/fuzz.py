@@ -128,7 +128,8 @@ def markdown(file):
         ran = "ran" if any(line["planted_ran"] for line in own) else "never ran"
         rows.append(
             f"| {seed}{note and f', {note}'} | {len({line['target'] for line in own})} | "
-            f"{total['inputs']:,} | {total['refused']:,} | {errors} | {max(line['slowest_s'] for line in own):.2f} s | "
+            f"{total['inputs']:,} | {total['refused']:,} | {errors} | "
+            f"{max(line['slowest_s'] for line in own):.2f} s | "
             f"+{max(line['growth_mb'] for line in own)} MB | {ran} |"
         )
     return "\n".join(rows)
