@@ -126,7 +126,7 @@ def test_images_are_decided_on_too(tmp_path, capsys):
             "hold the column 'ids', but it does not; did you mean",
         ),
         (["--risk", "0.1", "--keep", "answer"], "like another column of the output, got [answer]"),
-        (["--costs", "gone.csv"], "there is no file of costs gone.csv"),
+        (["--costs", "gone.csv"], "there is no file gone.csv"),
         (["--risk", "0.1", "--prior", "1,2,3"], "prior must be"),
     ],
 )

@@ -120,14 +120,16 @@ def markdown(file):
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     rows = ["| seed | targets | inputs | refused | other exceptions | slowest | memory | planted |",
             "| --- | --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
-    for seed in sorted({line["seed"] for line in lines}):
-        own = [line for line in lines if line["seed"] == seed]
+    keys = {(line["seed"], line.get("note", "")) for line in lines}
+    for seed, note in sorted(keys):
+        own = [line for line in lines if (line["seed"], line.get("note", "")) == (seed, note)]
         total = {key: sum(line[key] for line in own) for key in ("inputs", "refused")}
         errors = sum(sum(line["errors"].values()) for line in own)
         ran = "ran" if any(line["planted_ran"] for line in own) else "never ran"
         rows.append(
-            f"| {seed} | {len({line['target'] for line in own})} | {total['inputs']:,} | "
-            f"{total['refused']:,} | {errors} | {max(line['slowest_s'] for line in own):.2f} s | "
+            f"| {seed}{note and f', {note}'} | {len({line['target'] for line in own})} | "
+            f"{total['inputs']:,} | {total['refused']:,} | {errors} | "
+            f"{max(line['slowest_s'] for line in own):.2f} s | "
             f"+{max(line['growth_mb'] for line in own)} MB | {ran} |"
         )
     return "\n".join(rows)

@@ -49,6 +49,8 @@ WRONG_RUNS = [
     ("out_of_fold", {"nll": "low"}),
     ("out_of_fold", {"nll": float("nan")}),
     ("out_of_fold", []),
+    ("out_of_fold", {"accuracy": 1.0}),
+    ("out_of_fold", {"nll": None}),
     ("as_trained", {}),
     ("as_trained", {"accuracy": 3}),
     ("as_trained.accuracy", {}),

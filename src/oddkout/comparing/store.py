@@ -197,6 +197,8 @@ def _read(folder: Path, *, has_predictions: bool) -> Run:
         if (name := values.get("id")) != folder.name:
             raise ValueError(f"its id is {name}, not the name of its folder")
         run = Run.from_dict(values)
+        if run.fold_metrics and run.fold_metrics.get("nll") is None:
+            raise ValueError("out-of-fold metrics must hold the NLL, by which runs are chosen")
     if has_predictions and not run.has_failed:
         path = folder / _PREDICTIONS
         with reading(path, kind="the predictions of its run", repair=_REPAIR):
