@@ -15,6 +15,7 @@ from oddkout.data.categories import MISSING, RARE_BELOW, cells_of, kept_categori
 from oddkout.data.columns import column_kind, dates, is_category, lines, number_column
 from oddkout.data.dates import DateOrder
 from oddkout.data.names import refuse_unknown
+from oddkout.data.scaling import fitted_scaler
 from oddkout.data.words import WORD_FEATURES, hashed_words
 
 # Standardised numbers beyond this are cut off, so that they stay finite in float32.
@@ -142,13 +143,7 @@ class TableEncoder:
             with warnings.catch_warnings():  # an empty column becomes 0 and is in `constant`
                 warnings.simplefilter("ignore")
                 numbers = self._imputer.fit_transform(self._numbers(frame))
-            with np.errstate(over="ignore", invalid="ignore"):  # cells beyond 1e150
-                self._scaler.fit(numbers)
-                mean, scale = self._scaler.mean_, self._scaler.scale_
-                mean = np.where(np.isfinite(mean), mean, (numbers / len(numbers)).sum(axis=0))
-                largest = np.abs(numbers - mean).max(axis=0)
-            self._scaler.mean_ = mean
-            self._scaler.scale_ = np.where(np.isfinite(self._scaler.var_), scale, largest)
+            self._scaler = fitted_scaler(numbers)
         self._categories = [
             kept_categories(cells_of(frame[name]), rare_below=rare_below) for name in self._category
         ]

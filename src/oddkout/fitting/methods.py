@@ -221,20 +221,14 @@ METHODS = {
             summary="oko and vanilla+ls together, both with +la unless classes have equal sizes; "
             "weights are fitted out of fold.",
         ),
-        Method(
-            name="tables",
-            k=1,
-            is_for_tables=True,
-            summary="A stack of five views of a table, the default of OddKOutClassifier.",
-        ),
+        Method(name="tables", k=1, is_for_tables=True, summary="Five views of a table, stacked."),
     )
 }
 
 # What a comparison runs by default, on images and on tables: short, and each for a reason.
 DEFAULT_METHODS = ("vanilla", "vanilla+ls", "weighted", "bb+ls", "vanilla+ls+la", "oko", "oko+la",
                    "stack")  # fmt: skip
-TABLE_METHODS = ("vanilla+ls", "weighted", "bb+ls", "vanilla+ls+la", "oko", "oko+la", "stack",
-                 "tables")  # fmt: skip
+TABLE_METHODS = (*DEFAULT_METHODS[1:], "tables")
 
 # The paper's methods and the control.
 PAPER_METHODS = ("vanilla", "vanilla+ls", "weighted", "focal", "bb", "bb+ls", "bb+ts", "bb+ts-fit",

@@ -37,7 +37,8 @@ def findings(folder: Path) -> list[str]:
             f"{_ratio(few)} of label smoothing's, and its accuracy {_interval(points, '+.2f')} "
             f"points higher ({len(few)} seeds). This comparison was not planned.",
             "**On heavy tails its lead is not significant.** With prior adjustment for both, its "
-            f"NLL is {_ratio(heavy)} of label smoothing's ({len(heavy)} seeds).",
+            f"NLL is {_ratio(heavy)} of label smoothing's ({len(heavy)} seeds). This comparison "
+            "was not planned, either.",
         ]
     if (sizes := _read(folder / "sizes.jsonl")) is not None:
         larger = [
