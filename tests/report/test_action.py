@@ -46,6 +46,22 @@ def test_promises_are_those_of_the_runs(comparison):
     assert "The confidence in answers is approximate" in " ".join(cannot)
 
 
+def test_seeds_that_answer_nothing_are_counted_and_do_not_lend_their_words(comparison):
+    number = len(comparison.tried) - 3
+    silent, *others = comparison.by_method["oko"]
+    assert others[0].answered[:, number].any()
+    answers = [one | {"guarantee": "NOTHING"} for one in silent.promises["answers"]]
+    nothing = replace(
+        silent,
+        answered=np.zeros_like(silent.answered),
+        promises=silent.promises | {"answers": answers},
+    )
+    runs = [nothing if run is silent else run for run in comparison.runs]
+    can, _ = promised(replace(comparison, runs=runs), "oko")
+    assert "NOTHING" not in " ".join(can)
+    assert f"are answered by {len(others)} of {len(others) + 1} seeds, " in can[-1]
+
+
 def test_someone_better_on_the_test_part_is_named(comparison):
     best = comparison.best("cost", is_tempered=True)
     for name in comparison.methods:

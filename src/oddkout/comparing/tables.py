@@ -59,21 +59,23 @@ class ComparisonTable:
 def comparison_text(comparison: Comparison) -> str:
     """The tables for a terminal, with the verdict and the prior."""
     lines = []
+    width = max(len(name) for name in ("method", *comparison.by_method)) + 2
     for table in tables_of(comparison):
         lines.append(table.title)
         head = "".join(f"{CATALOGUE[metric].head:>23}" for metric in table.metrics)
         last = f"{'rate':>8}" if table.has_rate else ""
         lines.append(
-            f"{'method':<12}{head}{last}{'T' if table.has_temperature else '':>7}".rstrip()
+            f"{'method':<{width}}{head}{last}{'T' if table.has_temperature else '':>7}".rstrip()
         )
         for row in table.rows:
             cells = "".join(f"{cell.text + (cell.mark or ' '):>23}" for cell in row.cells)
             last = f"{row.rate:>8}" if table.has_rate else ""
             temperature = f"{row.temperature:>7.2f}" if table.has_temperature else ""
-            lines.append(f"{row.method:<12}{cells}{last}{temperature}".rstrip())
+            lines.append(f"{row.method:<{width}}{cells}{last}{temperature}".rstrip())
         lines.append("")
     lines += [
-        f"{name:<12}failed: {reason.splitlines()[0]}" for name, reason in comparison.failed.items()
+        f"{name:<{width}}failed: {reason.splitlines()[0]}"
+        for name, reason in comparison.failed.items()
     ]
     lines += [_legend(comparison, best="*", tied="~"), "", comparison.verdict]
     lines.append(f"{comparison.prior_sentence.capitalize()}.")

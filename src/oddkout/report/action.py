@@ -99,18 +99,23 @@ def promised(comparison: Comparison, method: str) -> tuple[list[str], list[str]]
     is_empty = "nothing is guaranteed" in sets["guarantee"]
     (cannot if is_empty else can).append(_sentence(f"{sets['guarantee']}; {measured}"))
     cannot += [_sentence(note) for note in sets["notes"]]
-    errors = answered_errors(comparison.by_method[method])
-    for promise, metric, wrong in zip(
-        run.promises["answers"], comparison.tried[2:], errors, strict=True
-    ):
+    runs = comparison.by_method[method]
+    errors = answered_errors(runs)
+    for number, (metric, wrong) in enumerate(zip(comparison.tried[2:], errors, strict=True)):
         share = _mean(comparison, method, metric)
         if wrong is None:
-            cannot += [_sentence(note) for note in promise["notes"][:1]]
+            cannot += [_sentence(note) for note in run.promises["answers"][number]["notes"][:1]]
             continue
+        # Some training parts may suffice for a promise, and others not.
+        answering = [
+            one for one in runs if one.answered is not None and one.answered[:, number].any()
+        ]
+        guarantee = answering[0].promises["answers"][number]["guarantee"]
+        seeds = f" by {len(answering)} of {len(runs)} seeds" if len(answering) < len(runs) else ""
         can.append(
             _sentence(
-                f"answers or refers: {promise['guarantee']}; on the test part {share} are "
-                f"answered, {percent(wrong)} of them wrongly"
+                f"answers or refers: {guarantee}; on the test part {share} are answered{seeds}, "
+                f"{percent(wrong)} of them wrongly"
             )
         )
     if can and any(
