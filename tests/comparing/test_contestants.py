@@ -54,7 +54,7 @@ def test_all_take_part_and_what_fails_is_shown_with_its_reason(tmp_path):
     assert comparison.failed["slow"] == "it took longer than the limit of 2 seconds"
     text = str(comparison.table)
     assert text.index("\nguess ") < text.index("\nlogistic ") < text.index("\nvanilla ")
-    assert "slow        failed: it took longer" in text
+    assert "slow failed: it took longer" in " ".join(text.split())
     again = oko.compare(
         signal_table(), methods=["vanilla"], contestants=rivals, seeds=1, out=tmp_path, **QUICK
     )
