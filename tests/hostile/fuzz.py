@@ -2,7 +2,7 @@
 
     PYTHONPATH=src:tests python -m hostile.fuzz --seed 1 --minutes 15
 
-goes through all targets in rounds for as long as it is told and appends a line for each to
+goes through all targets in rounds until its time is up, and appends a line for each to
 ``results/fuzz.jsonl``: inputs, refusals, other exceptions, the slowest input and the memory. It
 fails if there was any other exception, an input that took over 10 s, or too much memory. A failing
 input is kept in ``--keep``.
