@@ -1,6 +1,6 @@
 """Comparisons of simulated data whose truth is known: do intervals and verdicts hold?
 
-python benchmarks/simulated_comparisons.py --part NAME [--simulations 200]
+python benchmarks/simulated_comparisons.py --part NAME [--simulations 200] [--slice 0/2]
 
 Everything goes through ``oddkout.compare``. Lines are kept in
 ``results/simulated-comparisons.jsonl`` and performed once. ``--summary`` prints the shares. Set
@@ -251,9 +251,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=PARTS)
     parser.add_argument("--simulations", type=int, default=200)
+    parser.add_argument("--slice", default="0/1", help="which simulations of how many, e.g. 0/2")
     parser.add_argument("--summary", action="store_true")
     given = parser.parse_args()
     if given.part:
-        lines.perform_missing(FILE, wanted_of(given.part, given.simulations), PARTS[given.part])
+        first, step = map(int, given.slice.split("/"))
+        wanted = wanted_of(given.part, given.simulations)[first::step]
+        lines.perform_missing(FILE, wanted, PARTS[given.part])
     if given.summary:
         print(*summary(), sep="\n")

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from rivals import QUICK, signal_table
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import oddkout as oko
 from oddkout.comparing.saved import load_comparison, save_comparison
-from oddkout.comparing.verdict import _too_few
+from oddkout.comparing.verdict import _simple, _too_few, better_than
 from oddkout.report.headline import headline
 
 
@@ -47,6 +49,25 @@ def test_the_verdict_names_logistic_regression_if_nothing_beats_it(tmp_path):
 @pytest.mark.parametrize(("gap", "end"), [(0.05, "chance."), (0.2, "test examples to decide.")])
 def test_a_test_part_that_cannot_show_a_large_difference_is_too_small(gap, end):
     assert _too_few(36, gap).endswith(end)
+
+
+def test_the_verdict_names_who_beats_logistic_regression(tmp_path, monkeypatch):
+    """Two rings: a line cannot tell them apart, trees can."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    angles = rng.uniform(0, 2 * np.pi, 300)
+    x = (1 + y)[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    comparison = oko.compare(
+        (x + 0.1 * rng.normal(size=x.shape), y), methods=["vanilla"], seeds=3, out=tmp_path,
+        contestants={"trees": ExtraTreesClassifier(50, random_state=0)}, **QUICK,
+    )  # fmt: skip
+    assert "trees" in better_than(comparison, "logistic")
+    sentence = _simple(comparison)
+    assert sentence.startswith("trees beats logistic regression significantly: ")
+    assert sentence.endswith("more probability on the true class.")
+    # If all pairs do not separate the two, the verdict must not seem to contradict itself.
+    monkeypatch.setattr(type(comparison), "tied", lambda *_, **__: comparison.methods)
+    assert _simple(comparison).endswith("in comparisons with logistic regression alone.")
 
 
 def test_warnings_are_part_of_the_verdict_and_are_saved(tmp_path):

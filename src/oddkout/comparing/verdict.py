@@ -141,22 +141,29 @@ def _claim(comparison: "Comparison", metric: str) -> str:
 
 
 def _simple(comparison: "Comparison") -> str:
-    """How the best probabilities compare with logistic regression."""
-    best = comparison.best("nll", is_tempered=True)
+    """Whether anything beats logistic regression, and by how much.
+
+    These comparisons are fewer than all pairs, so that they may show a difference that the pairs do
+    not; the sentence then says so.
+    """
     if SIMPLE not in comparison.methods or len(comparison.methods) < 3:
         return ""
-    if not better_than(comparison, SIMPLE):
+    better = better_than(comparison, SIMPLE)
+    if not better:
         return "Nothing beats logistic regression significantly in NLL."
-    gap = comparison.mean(SIMPLE, "nll", is_tempered=True).mean
-    gap -= comparison.mean(best, "nll", is_tempered=True).mean
-    return f"Against logistic regression, the best has {effect(gap)}."
+    nll = {name: comparison.mean(name, "nll", is_tempered=True).mean for name in (SIMPLE, *better)}
+    best = min(better, key=nll.__getitem__)
+    text = f"{best} beats logistic regression significantly: {effect(nll[SIMPLE] - nll[best])}"
+    if SIMPLE in comparison.tied("nll", is_tempered=True):
+        text += ", in comparisons with logistic regression alone"
+    return f"{text}."
 
 
-def _too_few(examples: int, gap: float) -> str:
+def _too_few(examples: int, gap: float, decision: str = "to decide") -> str:
     """Which difference a test part of this size can show, and whether that is enough."""
     text = f"With {examples} test examples, a difference in NLL below about {gap:.2g} is within "
     text += "chance"
-    return f"{text}: too few test examples to decide." if gap > _LARGE else f"{text}."
+    return f"{text}: too few test examples {decision}." if gap > _LARGE else f"{text}."
 
 
 def _close(comparison: "Comparison") -> str:
@@ -178,7 +185,8 @@ def _close(comparison: "Comparison") -> str:
     examples, lag = _test_examples(comparison), comparison.lag(ranked[1], "nll", is_tempered=True)
     if examples is None or math.isnan(lag.low):
         return text
-    return f"{text} {_too_few(examples, (lag.high - lag.low) / 2)}"
+    half = (lag.high - lag.low) / 2
+    return f"{text} {_too_few(examples, half, 'to decide between them')}"
 
 
 def effect(gap: float) -> str:
