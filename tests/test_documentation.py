@@ -102,10 +102,12 @@ def test_every_block_of_the_page_runs(page, subtests):
 
 
 def run_commands(block):
-    """Run what a reader types, but compare fewer methods on fewer seeds."""
+    """Run what a reader types, but compare fewer methods on fewer seeds, and train less."""
     from oddkout.cli import main
 
     for command in commands(block):
+        if command[0] == "train" and "best" not in command:
+            command += ["--learning-rates", "0.1", "--updates", "60", "--folds", "2"]
         if command[0] == "compare":
             command += ["--methods", "vanilla,oko", "--seeds", "1", "--learning-rates", "0.1"]
             command += ["--folds", "2", "--processes", "1"]
