@@ -117,6 +117,19 @@ class TrainingVariance:
     freedom: Number
 
 
+@dataclass(frozen=True)
+class UnitVariance:
+    """The part of the variance of a mean that is due to the test examples, or groups of them.
+
+    Attributes:
+        variance: The variance.
+        freedom: Its degrees of freedom.
+    """
+
+    variance: Number
+    freedom: Number
+
+
 def pooled_variance(values: Sequence[Sequence[Float[ndarray, " _"]]]) -> TrainingVariance | None:
     """Training variance of the difference of two contestants, averaged over all pairs.
 
@@ -182,15 +195,16 @@ def crossed_estimate(
     if size < 2:
         return Estimate(mean=mean, variance=0.0, freedom=0.0, size=size)
     correction = size / (size - 1)
-    by_unit = correction * float((np.bincount(unit, weights=residuals) ** 2).sum())
+    by_unit = np.bincount(unit, weights=residuals)
+    known = UnitVariance(correction * float(by_unit @ by_unit), _freedom_of_units(by_unit))
     by_cell = correction * float((residuals**2).sum())
     if seeds == 1:
-        return Estimate(mean=mean, variance=by_unit, freedom=size - 1, size=size)
+        return Estimate(mean=mean, variance=known.variance, freedom=known.freedom, size=size)
     # What seeds differ by beyond their test examples is due to training.
     training = TrainingVariance(float(means.var(ddof=1)) / seeds - by_cell, seeds - 1)
     if pooled is not None and pooled.variance > training.variance:
         training = pooled
-    return _summed(mean, by_unit, training, size=size, factor=1 + seeds * overlap)
+    return _summed(mean, known, training, size=size, factor=1 + seeds * overlap)
 
 
 def approximate_estimate(
@@ -221,7 +235,8 @@ def approximate_estimate(
         return Estimate(mean=mean, variance=by_unit, freedom=size - 1, size=size)
     spread = float(np.var(values, ddof=1)) / seeds
     training = TrainingVariance(spread - square / seeds, seeds - 1)
-    return _summed(mean, by_unit, training, size=size, factor=1 + seeds * overlap)
+    known = UnitVariance(by_unit, size - 1)
+    return _summed(mean, known, training, size=size, factor=1 + seeds * overlap)
 
 
 def t_interval(values: Sequence[float], *, comparisons: int = 1) -> Interval:
@@ -249,12 +264,36 @@ def t_interval(values: Sequence[float], *, comparisons: int = 1) -> Interval:
     return Interval(mean, mean - half, mean + half)
 
 
+def _freedom_of_units(sums: Float[ndarray, " units"]) -> float:
+    """Degrees of freedom of a sum of squares, from its own variance (Satterthwaite).
+
+    For normal sums of equal variance this is about their number. Large losses of a few examples,
+    or examples that are in more test parts than others, make it smaller.
+
+    Args:
+        sums: For each unit, the sum of its weighted residuals.
+
+    Example:
+        Four equal squares have no variance, so the number of units decides; with one large square
+        among a hundred little is known.
+
+        >>> _freedom_of_units(np.array([1.0, -1.0, 1.0, -1.0]))
+        3.0
+        >>> round(_freedom_of_units(np.array([10.0] + [1.0] * 99)), 1)
+        8.2
+    """
+    squares, units = sums**2, len(sums)
+    spread = float(((squares - squares.mean()) ** 2).sum())
+    most = units - 1.0
+    return most if spread == 0 else min(most, 2 * float(squares.sum()) ** 2 / spread)
+
+
 def _summed(
-    mean: float, by_unit: float, training: TrainingVariance, *, size: int, factor: Number
+    mean: float, units: UnitVariance, training: TrainingVariance, *, size: int, factor: Number
 ) -> Estimate:
     """The sum of both parts of the variance, with Satterthwaite's degrees of freedom."""
     by_training = max(0.0, training.variance) * factor
-    variance = by_unit + by_training
-    parts = by_unit**2 / (size - 1) + by_training**2 / training.freedom
-    freedom = variance**2 / parts if parts > 0 else size - 1.0
+    variance = units.variance + by_training
+    parts = units.variance**2 / units.freedom + by_training**2 / training.freedom
+    freedom = variance**2 / parts if parts > 0 else units.freedom
     return Estimate(mean=mean, variance=variance, freedom=freedom, size=size)
