@@ -15,6 +15,7 @@ from simulated_comparisons import here
 from table_data import read
 
 import oddkout as oko
+from oddkout.comparing.verdict import SIMPLE, better_than
 
 FILE = lines.FOLDER / "compared-tables.jsonl"
 PAGE = lines.FOLDER.parent / "docs" / "compared-tables.md"
@@ -44,6 +45,8 @@ def compared_line(table):
         "classes": len(set(labels[is_kept])),
         "verdict": comparison.verdict,
         "winner": comparison.winner,
+        "better than logistic": better_than(comparison, SIMPLE),
+        "tied": comparison.tied("nll", is_tempered=True),
         "failed": comparison.failed,
         "calibrated": comparison.table.rows,
         "folds": {

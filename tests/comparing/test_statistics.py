@@ -51,6 +51,19 @@ def test_the_variance_is_that_of_two_way_clustering(overlap):
     assert found.freedom == pytest.approx((by_unit + by_training) ** 2 / parts)
 
 
+def test_degrees_of_freedom_fall_with_rare_large_losses():
+    """Satterthwaite's: twice the squared mean of a sum of squares over its variance."""
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=200) ** 3
+    found = crossed_estimate([losses], [np.arange(200)])
+    squares = [(loss - losses.mean()) ** 2 for loss in losses]
+    variance = sum((square - sum(squares) / 200) ** 2 for square in squares)
+    assert found.freedom == pytest.approx(2 * sum(squares) ** 2 / variance)
+    assert found.freedom < 20
+    normal = crossed_estimate([rng.normal(size=20_000)], [np.arange(20_000)])
+    assert normal.freedom == pytest.approx(20_000, rel=0.1)
+
+
 def test_one_seed_is_the_interval_of_a_mean():
     values = np.random.default_rng(0).normal(size=50)
     found = crossed_estimate([values], [np.arange(50)]).interval()

@@ -47,6 +47,10 @@ _ELSEWHERE = TextTable(
     rows=[
         ["folds that choose, calibrate and predict; larger data", "[folds](docs/folds.md)"],
         ["small tables, against other classifiers", "[small tables](docs/small-tables.md)"],
+        [
+            "intervals and verdicts of a comparison, simulated",
+            "[simulated comparisons](docs/simulated-comparisons.md)",
+        ],
         ["decisions with guarantees", "[decisions](docs/decisions.md)"],
         ["the paper's theory", "[theory](docs/theory.md)"],
         ["speed", "[speed](docs/speed.md)"],
@@ -65,6 +69,7 @@ class FrontPage:
         ledger: All claims with their outcomes.
         methods: The page on methods for imbalanced classes; empty if it does not exist.
         findings: What other protocols found, in sentences.
+        tables: Real tables, each through one comparison; None if there are none.
         origin: How the page is generated.
     """
 
@@ -74,6 +79,7 @@ class FrontPage:
     ledger: list[Judged]
     methods: str
     findings: Sequence[str]
+    tables: TextTable | None
     origin: str
 
     def document(self) -> Document:
@@ -89,6 +95,14 @@ class FrontPage:
                 "MNIST and FashionMNIST unless said otherwise, fresh seeds, the same lists of "
                 "choices for every method; means with 95 % intervals over seeds.",
                 "\n".join(f"* {sentence}" for sentence in self.findings),
+            )
+        if self.tables is not None:
+            document.add(
+                Heading("Real tables, through one comparison"),
+                "NLL on the test parts, calibrated, five splits ([verdicts and intervals]"
+                "(docs/compared-tables.md)). `tables` was developed on these tables, which favours "
+                "it; [small tables](docs/small-tables.md) has others.",
+                self.tables,
             )
         self._add_tables(document)
         self._add_claims(document)

@@ -18,6 +18,7 @@ from oddkout.paper.lines import read_lines
 from oddkout.paper.presets import PROTOCOL_GRID
 from oddkout.paper.published import TABLES
 from oddkout.paper.quality import CONDITIONS, FIRST_CONDITIONS, FIRST_SETTINGS, add_quality
+from oddkout.paper.real_tables import real_tables
 from oddkout.paper.summary import summary
 from oddkout.paper.tables import paper_table
 
@@ -58,6 +59,7 @@ def results_pages(folder: str | Path) -> dict[str, str]:
         ledger=ledger,
         methods=methods.read_text() if methods.is_file() else "",
         findings=findings(folder),
+        tables=real_tables(folder),
         origin=_ORIGIN,
     )
     claims = claims_document(ledger, origin=_NARROW if grid.trained else _FIRST, level=1)
