@@ -287,6 +287,8 @@ def share(hits):
     """A share with its interval, as text."""
     from scipy.stats import binomtest
 
+    if not hits:
+        return "not yet performed"
     found = binomtest(sum(hits), len(hits))
     limits = found.proportion_ci(0.95)
     percent = f"{100 * found.statistic:.1f} % [{100 * limits.low:.1f}, {100 * limits.high:.1f}]"

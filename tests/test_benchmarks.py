@@ -1,5 +1,6 @@
 """The tables of benchmarks/tables.py are made of its lines alone."""
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -64,11 +65,11 @@ def test_what_has_a_line_is_not_run_again_and_lines_are_whole(tables, tmp_path, 
     assert len(written) == len(cells) == 4
 
 
-def test_the_page_on_folds_is_what_its_lines_give(monkeypatch):
+@pytest.mark.parametrize("name", ["folds_page", "compared_tables", "simulated_comparisons"])
+def test_a_page_is_what_its_lines_give(name, monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import folds_page
-
-    assert folds_page.PAGE.read_text() == folds_page.page()
+    script = importlib.import_module(name)
+    assert script.PAGE.read_text() == script.page()
 
 
 def test_the_page_on_speed_has_the_recorded_effect_of_bfloat16(monkeypatch, capsys):

@@ -3,6 +3,7 @@
 import pytest
 from grids import here
 from rivals import signal_table
+from sklearn.naive_bayes import GaussianNB
 from synthetic import fake_executor
 
 import oddkout as oko
@@ -78,3 +79,11 @@ def test_arguments_that_would_be_ignored_or_cannot_be_are_refused(tmp_path, opti
     with pytest.raises(error, match=text):
         oko.compare("digits", out=tmp_path / "runs", executor=here, **options)
     assert not (tmp_path / "runs").exists()
+
+
+def test_contestants_of_others_can_compete_alone(tmp_path):
+    comparison = oko.compare(
+        "digits", methods=[], contestants={"bayes": GaussianNB()}, seeds=1, out=tmp_path,
+        executor=here,
+    )  # fmt: skip
+    assert set(comparison.methods) - {"guess", "logistic"} == {"bayes"}

@@ -61,8 +61,8 @@ def compare_methods(
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Comma-separated methods, see oddkout methods; or all. By default eight that suit "
-            "the data."
+            help="Comma-separated methods, see oddkout methods; or all; or none, for --contestants "
+            "alone. By default eight that suit the data."
         ),
     ] = None,
     contestants: Annotated[
@@ -135,7 +135,7 @@ def compare_methods(
     with grid_progress() as progress:
         comparison = compare(
             source,
-            methods=None if methods is None else listed(methods),
+            methods=None if methods is None else [] if methods == "none" else listed(methods),
             contestants=listed(contestants),
             raw=listed(raw),
             time_limit=time_limit,

@@ -78,7 +78,7 @@ def compare(
         source: Anything that ``load_data`` takes; by default 200 examples of the embedded digits
             with a heavy-tailed class distribution. Data in memory are copied to ``out``.
         methods: Names of our methods, see ``oddkout methods``; by default eight that suit images or
-            tables, ``["all"]`` for every one that suits the data.
+            tables, ``["all"]`` for every one that suits the data, ``[]`` for contestants alone.
         contestants: Classifiers of others that take part: names (``"forest"``, ``"boosting"``,
             ``"svm"``, ``"mlp"``, ``"catboost"``, ``"tabpfn"``, ``"package.module:factory"``), or a
             mapping from names to objects with ``fit`` and ``predict_proba``. They get the same
@@ -110,9 +110,10 @@ def compare(
         **reading: Further arguments of ``load_data``, such as ``target`` and ``test``.
     """
     at_least("seeds", seeds, 1)
-    if (methods is not None and not methods) or not learning_rates:
+    if (methods is not None and not methods and not contestants) or not learning_rates:
         raise ValueError("a comparison needs at least one method and one learning rate")
-    names, outsiders = method_names(methods or DEFAULT_METHODS), checked_contestants(contestants)
+    names = method_names(DEFAULT_METHODS if methods is None else methods)
+    outsiders = checked_contestants(contestants)
     _refuse_other_raw(raw, outsiders)
     choices = checked_choices(choose, learning_rates=learning_rates)
     if folds == 0 and (len(choices["learning_rate"]) > 1 or choose):
