@@ -27,6 +27,7 @@ TITLES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "digits": "digits",
           "cifar10 grey": "CIFAR-10 in grey"}  # fmt: skip
 METHODS = ("stack", *PRIMARY, *OTHERS, *SHARING)
 GROUPS = ("head", "middle", "tail")
+LEVEL = 0.05  # of significance
 
 
 def title(setting):
@@ -77,7 +78,8 @@ def holm(p_values):
 def page():
     """The page ``docs/methods.md``."""
     known = lines.read(TESTED)
-    return "\n".join([_HEAD, *_primary(known), *_tables(known), *_secondary(known), *_chosen(), ""])
+    parts = (_primary, _aims, _tables, _secondary)
+    return "\n".join([_HEAD, *(line for part in parts for line in part(known)), *_chosen(), ""])
 
 
 _HEAD = """# Methods for imbalanced classes, compared
@@ -105,6 +107,57 @@ def _primary(known):
             f"FashionMNIST: **{mean:.3f} [{low:.3f}, {high:.3f}]**, {seeds} seeds, p = {p:.2g}."
         )
     yield ""
+
+
+def _aims(known):
+    """What was hoped for, and what came out."""
+    yield "## Aims"
+    yield ""
+    yield "Set before the runs; means over the seeds that all methods of a setting have."
+    yield ""
+    for setting in SINGLE:
+        ranked = ranking(known, setting, "one network")
+        if "oko+la" in ranked:
+            yield _lowest("oko+la", ranked, "NLL of one network as trained", setting)
+    ranked = {setting: ranking(known, setting, "calibrated") for setting in SETTINGS}
+    for setting, values in ranked.items():
+        if "stack" in values:
+            yield _lowest("stack", values, "Calibrated NLL", setting)
+    found = list(_stack_rows(known, "accuracy"))
+    adjusted = holm([p for _, _, p in found])
+    above = [
+        text
+        for (text, interval, _), p in zip(found, adjusted, strict=True)
+        if p < LEVEL and interval.mean < 0
+    ]
+    yield (
+        "* No method is significantly more accurate than `stack`: "
+        + ("**met**." if not above else f"**missed**: {'; '.join(above)}.")
+    )
+    yield ""
+
+
+def _lowest(method, ranked, name, setting):
+    """Whether a method has the lowest value, in a sentence."""
+    best = min(ranked, key=ranked.__getitem__)
+    text = f"* {name}, {title(setting)}: `{method}` has {ranked[method]:.3f}"
+    if best == method:
+        second = min((other for other in ranked if other != method), key=ranked.__getitem__)
+        return (
+            f"{text}, the lowest of {len(ranked)}: **met** (next: `{second}` {ranked[second]:.3f})."
+        )
+    rank = sorted(ranked.values()).index(ranked[method]) + 1
+    return (
+        f"{text}, rank {rank} of {len(ranked)}: **missed** (lowest: `{best}` {ranked[best]:.3f})."
+    )
+
+
+def ranking(known, setting, key):
+    """Mean NLL of each method, over the seeds that all methods of a setting have."""
+    values = {method: by_seed(known, setting, method, key, "nll") for method in METHODS}
+    values = {method: own for method, own in values.items() if own}
+    common = set.intersection(*map(set, values.values())) if values else set()
+    return {method: fmean(own[seed] for seed in common) for method, own in values.items() if common}
 
 
 def _tables(known):
@@ -153,7 +206,7 @@ def _secondary(known):
     yield "## Secondary comparisons"
     yield ""
     yield "Log ratios of NLL, or differences in points of accuracy, paired by seed, with 95 %"
-    yield "intervals; an asterisk marks p < 0.05 after Holm's correction within the list."
+    yield f"intervals; an asterisk marks p < {LEVEL} after Holm's correction within the list."
     for name, rows in (
         ("NLL of one network as trained, `oko+la` against", _single_rows(known)),
         ("Calibrated NLL, `stack` against", _stack_rows(known, "nll")),
@@ -166,7 +219,7 @@ def _secondary(known):
             continue
         adjusted = holm([p for _, _, p in found])
         for (text, interval, _), p in zip(found, adjusted, strict=True):
-            mark = "*" if p < 0.05 else ""
+            mark = "*" if p < LEVEL else ""
             limits = f"{interval.mean:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
             yield f"* {text}: {limits}{mark}"
     yield ""

@@ -197,10 +197,11 @@ def versions_table(runs: Sequence[Run]) -> TextTable:
 
 
 def _methods(page: str) -> list[str]:
-    """The primary comparison of the page on imbalanced classes."""
+    """The primary comparison and the aims of the page on imbalanced classes."""
     link = "[All methods and settings](docs/methods.md)."
-    found = re.search(r"^## Primary comparison\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE)
-    return [found[1].strip(), link] if found else ["Not yet performed."]
+    titles = r"^## (?:Primary comparison|Aims)\n(.*?)(?=^## |\Z)"
+    found = re.findall(titles, page, re.DOTALL | re.MULTILINE)
+    return [*(text.strip() for text in found), link] if found else ["Not yet performed."]
 
 
 def _performed(grid: Evidence, preset: Preset) -> str:
