@@ -72,6 +72,33 @@ def test_a_page_is_what_its_lines_give(name, monkeypatch):
     assert script.PAGE.read_text() == script.page()
 
 
+def test_the_page_on_methods_says_which_aims_are_met(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from imbalance_page import _aims
+
+    setting = "mnist, heavy-tailed 200"
+    rows = {"stack": (0.3, 0.9), "oko+la": (0.4, 0.8), "oko": (0.2, 0.95)}
+    known = [
+        {
+            "setting": setting,
+            "seed": seed,
+            "metrics": {
+                name: {
+                    "calibrated": {"nll": nll + seed / 1e3, "accuracy": hits + seed * nll / 1e3},
+                    "one network": {"nll": nll + (0.3 if name == "oko" else 0)},
+                }
+                for name, (nll, hits) in rows.items()
+            },
+        }
+        for seed in range(23, 28)
+    ]
+    text = "\n".join(_aims(known))
+    single = "NLL of one network as trained, MNIST, heavy-tailed 200"
+    assert f"* {single}: `oko+la` has 0.400, rank 2 of 3: **missed** (lowest: `stack`" in text
+    assert "`stack` has 0.325, rank 2 of 3: **missed** (lowest: `oko` 0.225)." in text
+    assert "more accurate than `stack`: **missed**: oko, MNIST, heavy-tailed 200." in text
+
+
 def test_the_page_on_speed_has_the_recorded_effect_of_bfloat16(monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import members

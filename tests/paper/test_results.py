@@ -112,7 +112,8 @@ def test_a_whole_grid_has_estimates_decisions_and_the_papers_numbers(tmp_path):
     merge_lines(folder, primary_runs())
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "methods.md").write_text(
-        "# Methods\n\n## Primary comparison\n\nA ratio of **0.9**.\n\n## Results\n\nMore.\n"
+        "# Methods\n\n## Primary comparison\n\nA ratio of **0.9**.\n\n## Aims\n\nMet.\n\n"
+        "## Results\n\nMore.\n"
     )
     front = results_pages(folder)[FRONT]
     assert "| 1 | uniform, 10 to 100 per class: accuracy of OKO minus BB + LS, points | " in front
@@ -120,7 +121,7 @@ def test_a_whole_grid_has_estimates_decisions_and_the_papers_numbers(tmp_path):
     assert "OKO: more accurate |" in front
     assert "What was found in favour of OKO:\n\n* uniform, 10 to 100 per class" in front
     assert "What is not decided:" in front
-    assert "## Methods for imbalanced classes\n\nA ratio of **0.9**.\n\n[All methods" in front
+    assert "## Methods for imbalanced classes\n\nA ratio of **0.9**.\n\nMet.\n\n[All" in front
     assert "| OKO | 81.17 ± 0.25 | 93.62 | -12.45 |" in front
     assert len(front.splitlines()) <= 250
 

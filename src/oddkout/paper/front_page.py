@@ -42,6 +42,15 @@ _ASKED = (
     "were computed.",
 )
 
+_DECISIONS = (
+    "Prediction sets and referral from out-of-fold scores, on test sets ([protocol]"
+    "(docs/protocol.md#decisions-from-the-same-fits), [what they promise](docs/decisions.md)). "
+    "Sets are made to cover 90 % of each class; a class with fewer than nine training examples is "
+    "in every set. Compare methods by the size at which each class is covered in exactly 90 % of "
+    "test cases, and by the answerable share: the most cases that could be answered with 5 % "
+    "errors. Both use the test set, which only a comparison may.",
+)
+
 _ELSEWHERE = TextTable(
     header=["question", "results"],
     rows=[
@@ -70,6 +79,7 @@ class FrontPage:
         methods: The page on methods for imbalanced classes; empty if it does not exist.
         findings: What other protocols found, in sentences.
         tables: Real tables, each through one comparison; None if there are none.
+        decisions: What decisions are worth on images and tables.
         origin: How the page is generated.
     """
 
@@ -80,6 +90,7 @@ class FrontPage:
     methods: str
     findings: Sequence[str]
     tables: TextTable | None
+    decisions: Sequence[str | TextTable]
     origin: str
 
     def document(self) -> Document:
@@ -104,6 +115,8 @@ class FrontPage:
                 "it; [small tables](docs/small-tables.md) has others.",
                 self.tables,
             )
+        if self.decisions:
+            document.add(Heading("Decisions"), *_DECISIONS, *self.decisions)
         self._add_tables(document)
         self._add_claims(document)
         document.add(

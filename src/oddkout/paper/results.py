@@ -7,6 +7,7 @@ from typing import Any
 from oddkout.comparing.run import Run
 from oddkout.metrics.catalogue import METRICS
 from oddkout.paper.claims import judged
+from oddkout.paper.decision_results import decision_results
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.estimator_benchmark import estimator_benchmark
 from oddkout.paper.evidence import Evidence
@@ -60,6 +61,7 @@ def results_pages(folder: str | Path) -> dict[str, str]:
         methods=methods.read_text() if methods.is_file() else "",
         findings=findings(folder),
         tables=real_tables(folder),
+        decisions=decision_results(folder),
         origin=_ORIGIN,
     )
     claims = claims_document(ledger, origin=_NARROW if grid.trained else _FIRST, level=1)

@@ -1,0 +1,107 @@
+"""What decisions are worth on images and tables, from the lines that their scripts recorded."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from oddkout.paper.document import TextTable
+
+_IMAGES = {
+    "mnist, heavy-tailed 200": "MNIST, heavy-tailed, 200 examples",
+    "fashion_mnist, heavy-tailed 200": "FashionMNIST, heavy-tailed, 200 examples",
+}
+# Seeds of the protocol; fewer are not shown.
+_SEEDS = 10
+_HEADER = (
+    "NLL",
+    "ECE",
+    "sets for 90 %: coverage",
+    "size",
+    "size at exactly 90 %",
+    "answered at 5 % risk, %",
+    "wrong among them, %",
+    "answerable, %",
+)
+
+
+def decision_results(folder: Path) -> list[str | TextTable]:
+    """A table for each setting of images and each real table; empty without lines."""
+    parts: list[str | TextTable] = []
+    for setting, title in _IMAGES.items():
+        if rows := _image_rows(folder, setting):
+            header = ["method (seeds)", *_HEADER]
+            parts += [f"**{title}**, for equal classes:", TextTable(header=header, rows=rows)]
+    for one in _read(folder / "decided-tables.jsonl"):
+        title = f"**{one['table']}**, {one['rows']} rows, classes of {one['sizes'][0]} to "
+        title += f"{one['sizes'][-1]}, five splits:"
+        rows = [_table_row(name, found) for name, found in one["contestants"].items()]
+        parts += [title, TextTable(header=["contestant", *_HEADER], rows=rows)]
+    return parts
+
+
+def _image_rows(folder: Path, setting: str) -> list[list[str]]:
+    """Means over seeds of all methods, the lowest NLL first; none until all seeds are there."""
+    quality: dict[tuple[str, int], dict[str, float]] = {}
+    for one in _read(folder / "imbalance-test.jsonl"):
+        if one["setting"] == setting:
+            for name, found in one["metrics"].items():
+                quality[name, one["seed"]] = found["calibrated"]
+    decisions: dict[str, dict[int, dict[str, Any]]] = {}
+    for one in _read(folder / "imbalance-decisions.jsonl"):
+        if one["setting"] == setting:
+            for name, found in one["decisions"].items():
+                decisions.setdefault(name, {})[one["seed"]] = found
+    if len(decisions.get("stack", {})) < _SEEDS:
+        return []
+    rows = []
+    for name, by_seed in decisions.items():
+        seeds = [seed for seed in by_seed if (name, seed) in quality]
+        if seeds:
+            found = [by_seed[seed] for seed in seeds]
+            nll = fmean(quality[name, seed]["nll"] for seed in seeds)
+            ece = fmean(quality[name, seed]["ece"] for seed in seeds)
+            cells = _image_cells(found)
+            rows.append((nll, [f"{name} ({len(seeds)})", f"{nll:.3f}", f"{ece:.3f}", *cells]))
+    return [row for _, row in sorted(rows)]
+
+
+def _image_cells(found: Sequence[dict[str, Any]]) -> list[str]:
+    """Sets and answers, means over seeds."""
+    sets = [one["by class"] for one in found]
+    answers = [one["risk 0.05, equal classes"] for one in found]
+    wrong = [one["error"] for one in answers if one["error"] is not None]
+    return [
+        f"{fmean(one['coverage'] for one in sets):.3f}",
+        f"{fmean(one['size'] for one in sets):.2f}",
+        f"{fmean(one['best']['size'] for one in found):.2f}",
+        _percent(fmean(one["answered"] for one in answers)),
+        _percent(fmean(wrong) if wrong else None),
+        _percent(fmean(one["best"]["answered"]["0.05"] for one in found)),
+    ]
+
+
+def _table_row(name: str, found: dict[str, Any]) -> list[str]:
+    """A contestant of a real table."""
+    test = {metric: limits["mean"] for metric, limits in found["test"].items()}
+    return [
+        name,
+        f"{found['nll']['mean']:.3f}",
+        f"{found['ece']['mean']:.3f}",
+        f"{test['set_coverage']:.3f}",
+        f"{test['set_size']:.2f}",
+        f"{found['best']['size']:.2f}",
+        _percent(test["answered_5"]),
+        _percent(found["wrong answers"]["answered_5"]),
+        _percent(found["best"]["answered"]),
+    ]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _read(file: Path) -> list[dict[str, Any]]:
+    """All lines of a file; none if there is no file."""
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
