@@ -4,10 +4,11 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 DEMO := .venv/.demo
 FLAX := .venv-flax
+BILL := .venv-bill
 
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "oddkout needs Python 3.11 or later, got " + sys.version.split()[0] + "; run: make PYTHON=python3.11")'
 
-.PHONY: demo test fuzz chaos test-flax flax-environment lint docs bench constraints clean
+.PHONY: demo test fuzz chaos test-flax flax-environment lint docs bench bill constraints clean
 
 demo: $(DEMO)  ## the main job on embedded data
 	$(BIN)/oddkout compare --out runs/demo
@@ -47,6 +48,11 @@ bench: $(INSTALLED)  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/members.py
 	$(BIN)/python benchmarks/estimator.py
 
+bill: $(INSTALLED) $(BILL)/.installed  ## bill of materials (CycloneDX) of the tested environment
+	mkdir -p dist
+	$(BILL)/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type library \
+		--output-reproducible --short-PURLs -o dist/oddkout.cdx.json $(BIN)/python
+
 # The demo needs a few packages only; an environment with everything serves, too.
 $(DEMO): pyproject.toml constraints.txt
 	@$(CHECK_PYTHON)
@@ -70,9 +76,14 @@ $(FLAX)/.installed: $(INSTALLED)
 	$(FLAX)/bin/pip install -q --retries 1 -c constraints.txt flax jax
 	touch $@
 
+$(BILL)/.installed:
+	$(PYTHON) -m venv $(BILL)
+	$(BILL)/bin/pip install -q cyclonedx-bom
+	touch $@
+
 constraints: $(INSTALLED) $(FLAX)/.installed  ## write these versions down, after upgrading them
 	$(FLAX)/bin/pip freeze --exclude-editable | sed 's/+cpu//' > constraints.txt
 	touch $(INSTALLED) $(FLAX)/.installed
 
 clean:
-	rm -rf .venv $(FLAX)
+	rm -rf .venv $(FLAX) $(BILL)
