@@ -12,6 +12,8 @@ Everything goes through ``oddkout.compare``. Lines are kept in
 * noise: labels are independent of features; twelve contestants. Is the verdict "nothing beats
   guessing"?
 * equal: twelve contestants that see exchangeable blocks of features. Is any pair separated?
+* many-equal: the same without calibration, where fits take little time: 2,000 simulations. The
+  predictions are judged by the same ``Comparison``.
 * groups: 120 patients with six visits, features that identify the patient and say nothing about
   the label. Does the interval of accuracy cover 0.5 if patients are kept together?
 """
@@ -20,6 +22,8 @@ import argparse
 import tempfile
 import warnings
 from collections import defaultdict
+from dataclasses import replace
+from functools import cache
 
 import lines
 import numpy as np
@@ -28,6 +32,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -157,9 +162,7 @@ class Block(ClassifierMixin, BaseEstimator):
 
 def equal_line(part, simulation):
     """Twelve contestants on exchangeable blocks of features."""
-    rng = np.random.default_rng([20, simulation])
-    y = rng.choice(2, size=180)
-    x = rng.normal(size=(180, 24)) + 0.5 * y[:, None]
+    x, y = _blocks(np.random.default_rng([20, simulation]))
     rivals = {f"block {number}": Block(number) for number in range(12)}
     whole = compared(
         (x, y), methods=["vanilla"], contestants=rivals, seeds=5, learning_rates=[0.1],
@@ -174,6 +177,57 @@ def equal_line(part, simulation):
             for metric in ("nll", "accuracy")
         },
     }
+
+
+@cache
+def _equal_runs():
+    """The runs of one comparison of blocks; many-equal replaces their predictions."""
+    rivals = {f"block {number}": Block(number) for number in range(12)}
+    x, y = _blocks(np.random.default_rng([21, 0]))
+    return [
+        run
+        for run in compared((x, y), methods=[], contestants=rivals, seeds=5, folds=2).runs
+        if run.config.method in rivals
+    ]
+
+
+def _blocks(rng):
+    """Two classes, and twelve blocks of two features that tell as much about them."""
+    y = rng.choice(2, size=180)
+    return rng.normal(size=(180, 24)) + 0.5 * y[:, None], y
+
+
+def _with_predictions(run, logits, labels, rows):
+    """A run as if these were its predictions, with no calibration."""
+    values = {
+        "nll": {"value": float(-logits[np.arange(len(labels)), labels].mean())},
+        "accuracy": {"value": float((logits.argmax(axis=1) == labels).mean())},
+    }
+    both = {"logits": logits, "calibrated_logits": logits}
+    return replace(run, labels=labels, test_rows=rows, as_trained=values, tempered=values, **both)
+
+
+def many_equal_line(part, simulation):
+    """A hundred simulations of equal contestants, without calibration."""
+    separated = {"nll": 0, "accuracy": 0}
+    for number in range(100 * simulation, 100 * simulation + 100):
+        rng = np.random.default_rng([21, 1, number])
+        x, y = _blocks(rng)
+        splits = [
+            train_test_split(np.arange(180), test_size=0.2, stratify=y, random_state=state)
+            for state in rng.integers(2**31, size=5)
+        ]
+        runs = []
+        for run in _equal_runs():
+            train, test = splits[run.config.seed]
+            block = Block(int(run.config.method.split()[1])).fit(x[train], y[train])
+            logits = np.log(block.predict_proba(x[test]))
+            runs.append(_with_predictions(run, logits, y[test], test))
+        comparison = Comparison(runs=runs)
+        for metric in separated:
+            tied = comparison.tied(metric, is_tempered=True)
+            separated[metric] += len(tied) < len(comparison.methods)
+    return {"part": part, "simulation": simulation, "comparisons": 100, "separated": separated}
 
 
 def groups_line(part, simulation):
@@ -198,13 +252,13 @@ def groups_line(part, simulation):
 
 PARTS = {
     "coverage": coverage_line, "truth": truth_line, "noise": noise_line, "equal": equal_line,
-    "groups": groups_line,
+    "many-equal": many_equal_line, "groups": groups_line,
 }  # fmt: skip
 
 
 def wanted_of(part, simulations):
     """The lines of a part."""
-    numbers = range(simulations)
+    numbers = range(simulations // 10 if part == "many-equal" else simulations)  # 100 in a line
     if part == "truth":
         return [{"part": part, "size": size} for size in SIZES]
     if part == "coverage":
@@ -255,6 +309,11 @@ def _verdicts(known):
         separated = [one["separated"][metric] > 0 for one in known["equal"]]
         name = f"12 equal contestants, 5 seeds: some pair is separated by {title}"
         yield f"| {name} | at most 5 % | {share(separated)} |"
+    for metric, title in (("nll", "NLL"), ("accuracy", "accuracy")):
+        found = sum(one["separated"][metric] for one in known["many-equal"])
+        total = sum(one["comparisons"] for one in known["many-equal"])
+        name = f"the same without calibration: some pair is separated by {title}"
+        yield f"| {name} | at most 5 % | {share([True] * found + [False] * (total - found))} |"
     for split, aim in (("split by patients", "at least 93 %"), ("split by rows", "-")):
         for method in ("guess", "logistic", "oko", "nearest"):
             limits = [one[split][method] for one in known["groups"]]

@@ -2,15 +2,16 @@
 
 import multiprocessing as mp
 import os
+import runpy
 import signal
 import sys
-import threading
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -86,10 +87,16 @@ class _Worker:
         # Spawn instead of fork: the threads of PyTorch do not survive a fork.
         context = mp.get_context("spawn")
         self.end, worker_end = context.Pipe()
-        self.process = context.Process(target=_serve, args=(worker_end, function), daemon=True)
+        # A path instead of a function: the worker must not import this package, and PyTorch with
+        # it, before it watches its parent.
+        script = str(Path(__file__).with_name("_worker.py"))
+        self.process = context.Process(
+            target=runpy.run_path, args=(script, {"end": worker_end}), daemon=True
+        )
         with _set_apart():
             self.process.start()
         worker_end.close()
+        self._send(function)
         self.position = 0
         self.began = time.monotonic()
         self.is_dead = False
@@ -98,8 +105,11 @@ class _Worker:
         """Start with an item."""
         self.position = position
         self.began = time.monotonic()
+        self._send(item)
+
+    def _send(self, value: Any) -> None:
         with suppress(ConnectionError):  # ``finished`` notices a dead process
-            self.end.send(item)
+            self.end.send(value)
 
     def finished(self) -> Any:
         """The result; ``Died`` if the process has died."""
@@ -129,25 +139,6 @@ def _cause(code: int) -> str:
         return f"the worker process ended with exit code {code}; see its output on stderr"
     hint = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
     return f"the worker process was killed by {signal.Signals(-code).name}{hint}"
-
-
-def _serve(end: Connection, function: Callable[[Any], Any]) -> None:
-    """Call the function on items until the other end of the pipe closes."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        try:
-            item = end.recv()
-        except EOFError:
-            return
-        end.send(function(item))
-
-
-def _end_with_parent() -> None:
-    """Exit as soon as the parent process ends."""
-    parent = mp.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 @contextmanager
