@@ -22,6 +22,8 @@ FILE = lines.FOLDER / "decided-tables.jsonl"
 TABLES = ("yeast", "contraceptive", "car")
 METHODS = ("oko", "oko+la", "vanilla+ls+la", "tables")
 CONTESTANTS = ("forest", "boosting")
+# Columns of car have levels such as 2, 3, 4 and 5more.
+LEVELS = {"car": ["Doors", "Persons"]}
 SEEDS = 5
 RISK = 0.05
 
@@ -35,7 +37,7 @@ def decided_line(table):
     with tempfile.TemporaryDirectory() as folder:
         comparison = oko.compare(
             (frame[is_kept], labels[is_kept]), methods=METHODS, contestants=CONTESTANTS,
-            seeds=SEEDS, out=folder, executor=here,
+            seeds=SEEDS, out=folder, executor=here, categorical=LEVELS.get(table, []),
         )  # fmt: skip
     return {
         "table": table,

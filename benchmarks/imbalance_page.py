@@ -1,4 +1,4 @@
-"""Writes ``docs/methods.md`` from the lines of ``imbalance.py``.
+"""Writes ``docs/methods.md`` and a table of ``docs/imbalanced.md`` from ``imbalance.py``'s lines.
 
 python benchmarks/imbalance_page.py
 """
@@ -23,6 +23,9 @@ from oddkout.comparing.statistics import t_interval
 from oddkout.fitting.recipe import Recipe
 
 PAGE = lines.FOLDER.parent / "docs" / "methods.md"
+GUIDE = lines.FOLDER.parent / "docs" / "imbalanced.md"
+BEGIN, END = "<!-- Written by: python benchmarks/imbalance_page.py -->", "<!-- end -->"
+SHOWN = ("stack", "oko+la", "vanilla+ls+la", "vanilla+ls", "oko", "vanilla")  # in the guide
 TITLES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "digits": "digits",
           "cifar10 grey": "CIFAR-10 in grey"}  # fmt: skip
 METHODS = ("stack", *PRIMARY, *OTHERS, *SHARING)
@@ -113,7 +116,7 @@ def _aims(known):
     """What was hoped for, and what came out."""
     yield "## Aims"
     yield ""
-    yield "Set before the runs; means over the seeds that all methods of a setting have."
+    yield "Set before the runs; means over the seeds that all methods of a setting have (23 to 27)."
     yield ""
     for setting in SINGLE:
         ranked = ranking(known, setting, "one network")
@@ -154,17 +157,27 @@ def _lowest(method, ranked, name, setting):
 
 def ranking(known, setting, key):
     """Mean NLL of each method, over the seeds that all methods of a setting have."""
-    values = {method: by_seed(known, setting, method, key, "nll") for method in METHODS}
-    values = {method: own for method, own in values.items() if own}
-    common = set.intersection(*map(set, values.values())) if values else set()
-    return {method: fmean(own[seed] for seed in common) for method, own in values.items() if common}
+    return {
+        method: fmean(values.values())
+        for method in METHODS
+        if (values := by_common_seed(known, setting, method, key, "nll"))
+    }
+
+
+def by_common_seed(known, setting, method, key, metric):
+    """A metric of a method, for the seeds that all methods of a setting have."""
+    own = [by_seed(known, setting, other, key, "nll").keys() for other in METHODS]
+    common = set.intersection(*(set(seeds) for seeds in own if seeds)) if any(own) else set()
+    values = by_seed(known, setting, method, key, metric)
+    return {seed: value for seed, value in values.items() if seed in common}
 
 
 def _tables(known):
     yield "## Results"
     yield ""
-    yield "Means over seeds, whose number is in brackets. Accuracy in %; head, middle and tail are"
-    yield "the accuracies on frequent, middle and rare classes, calibrated."
+    yield "Means over the seeds that all methods of a setting have (23 to 27). The methods with ten"
+    yield "seeds use them all in the comparisons above and below. Accuracy in %; head, middle and"
+    yield "tail are the accuracies on frequent, middle and rare classes, calibrated."
     for setting in SETTINGS:
         has_single = setting in SINGLE
         heads = ["method", "accuracy", "NLL", "ECE", *GROUPS, "as trained: accuracy", "NLL", "ECE"]
@@ -173,8 +186,7 @@ def _tables(known):
         yield f"| {' | '.join(heads)} |"
         yield f"| --- |{' ---: |' * (len(heads) - 1)}"
         for method in METHODS:
-            seeds = len(by_seed(known, setting, method, "calibrated", "nll"))
-            if not seeds:
+            if not by_seed(known, setting, method, "calibrated", "nll"):
                 same = SAME_ON_UNIFORM.get(method)
                 if same and setting.endswith("10 per class"):
                     yield f"| {method} | like {same} |{' |' * (len(heads) - 2)}"
@@ -185,7 +197,7 @@ def _tables(known):
             ]
             if has_single:
                 cells += _means(known, setting, method, "one network", ("nll",))
-            yield f"| {method} ({seeds}) | {' | '.join(cells)} |"
+            yield f"| {method} | {' | '.join(cells)} |"
     yield ""
 
 
@@ -193,7 +205,7 @@ def _means(known, setting, method, key, metrics):
     """Means of some metrics as text."""
     texts = []
     for metric in metrics:
-        values = by_seed(known, setting, method, key, metric).values()
+        values = by_common_seed(known, setting, method, key, metric).values()
         is_share = metric in ("accuracy", *GROUPS)
         if not values:
             texts.append("-")
@@ -275,5 +287,33 @@ def _chosen():
         yield f"* q = {power:g}: {fmean(logs):.3f}"
 
 
+def guide():
+    """The page ``docs/imbalanced.md`` with today's table."""
+    before, _, rest = GUIDE.read_text().partition(BEGIN)
+    return "\n".join([before + BEGIN, *_guide(lines.read(TESTED)), END + rest.partition(END)[2]])
+
+
+def _guide(known):
+    """NLL and accuracy of a few methods in every setting, as trained and calibrated."""
+    heads = ["images", *(f"`{method}`" for method in SHOWN), "lowest of all methods"]
+    yield ""
+    yield f"| {' | '.join(heads)} |"
+    yield f"| --- |{' ---: |' * (len(heads) - 1)}"
+    for setting in SETTINGS:
+        ranked = ranking(known, setting, "calibrated")
+        if not ranked:
+            continue
+        cells = []
+        for method in SHOWN:
+            own = method if method in ranked else SAME_ON_UNIFORM[method]
+            before = _means(known, setting, own, "as trained", ("nll",))[0]
+            accuracy = _means(known, setting, own, "calibrated", ("accuracy",))[0]
+            cells.append(f"{before} → {ranked[own]:.3f}, {accuracy} %")
+        best = min(ranked, key=ranked.__getitem__)
+        yield f"| {title(setting)} | {' | '.join(cells)} | `{best}` {ranked[best]:.3f} |"
+    yield ""
+
+
 if __name__ == "__main__":
     PAGE.write_text(page())
+    GUIDE.write_text(guide())

@@ -15,7 +15,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = [
     ["checks", "draws", "randomness", "reading", "version"],
     ["records"],
-    ["balance", "sets", "models", "data", "metrics", "workers"],
+    ["balance", "sets", "models", "data", "metrics", "workers", "_worker"],
     ["pairs", "partners", "heads", "calibrators"],
     ["samplers", "losses"],
     ["prior"],

@@ -65,11 +65,15 @@ def test_what_has_a_line_is_not_run_again_and_lines_are_whole(tables, tmp_path, 
     assert len(written) == len(cells) == 4
 
 
-@pytest.mark.parametrize("name", ["folds_page", "compared_tables", "simulated_comparisons"])
+@pytest.mark.parametrize(
+    "name", ["folds_page", "compared_tables", "simulated_comparisons", "imbalance_page"]
+)
 def test_a_page_is_what_its_lines_give(name, monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     script = importlib.import_module(name)
     assert script.PAGE.read_text() == script.page()
+    if name == "imbalance_page":
+        assert script.GUIDE.read_text() == script.guide()
 
 
 def test_the_page_on_methods_says_which_aims_are_met(monkeypatch):
