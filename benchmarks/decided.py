@@ -75,8 +75,13 @@ def size_at_coverage(probs, truth, *, coverage=COVERAGE):
 
 
 def share_at_risk(probs, truth, risk):
-    """Largest share of cases, the most confident ones, of whose answers this share is wrong."""
-    order = np.argsort(-probs.max(axis=1), kind="stable")
+    """Largest share of cases, the most confident ones, of whose answers this share is wrong.
+
+    Cases that are equally confident are answered together or not at all.
+    """
+    confidence = probs.max(axis=1)
+    order = np.argsort(-confidence, kind="stable")
     wrong = (probs.argmax(axis=1) != truth)[order].cumsum()
-    safe = np.flatnonzero(wrong <= risk * np.arange(1, len(truth) + 1))
+    is_last = np.append(np.diff(confidence[order]) != 0, True)
+    safe = np.flatnonzero(is_last & (wrong <= risk * np.arange(1, len(truth) + 1)))
     return float((safe.max() + 1) / len(truth)) if len(safe) else 0.0

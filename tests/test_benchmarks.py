@@ -154,3 +154,15 @@ def test_tabpfn_refuses_what_is_beyond_its_limits(monkeypatch, rows, columns, cl
 
     with pytest.raises(OutsideLimitsError, match=f"TabPFN takes at most {text}"):
         TabPFN().fit(np.zeros((rows, columns)), np.arange(rows) % classes)
+
+
+def test_cases_of_equal_confidence_are_answered_together(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from decided import share_at_risk
+
+    guess = np.tile([0.6, 0.4], (10, 1))
+    truth = np.array([0] * 6 + [1] * 4)
+    assert share_at_risk(guess, truth, 0.05) == 0.0, "the first six rows are no choice"
+    assert share_at_risk(guess, truth, 0.4) == 1.0
+    surer = np.vstack([[0.9, 0.1], guess[1:]])
+    assert share_at_risk(surer, truth, 0.05) == 0.1
