@@ -107,9 +107,9 @@ def test_too_few_examples_are_named_and_everything_is_referred():
     few = Referral(risk=0.05).fit(probs=probs[:58], labels=[0] * 58)
     assert set(few.predict(probs=probs)) == {"refer"}
     assert few.notes == (
-        "a risk of 5 % can be shown from 59 answers without an error on, but fewer calibration "
-        "examples are there for all classes together (58): all these cases are referred; collect "
-        "examples or allow a higher risk",
+        "a risk of 5 % needs at least 59 answers without an error, but there are fewer "
+        "calibration examples for all classes together (58): all these cases are referred; collect "
+        "more examples or allow a higher risk",
     )
     assert few.guarantee == "no case is answered, so nothing is promised"
     enough = Referral(risk=0.05).fit(probs=probs, labels=[0] * 59)

@@ -22,6 +22,15 @@ def test_if_all_answers_are_wrong_the_limit_is_1():
     assert upper_limit(0, 0, confidence=0.95) == 1
 
 
+def test_tests_start_at_a_quarter_of_the_answers():
+    """Two errors among the first 29 of 400 answers would fail at once; four of 100 pass."""
+    is_wrong = np.zeros(400)
+    is_wrong[[5, 20, 30, 50]] = 1
+    ranked = Ranked.of(np.linspace(1, 0.5, 400), is_wrong)
+    assert binom.cdf(2, 29, 0.1) > 0.05 > binom.cdf(4, 100, 0.1)
+    assert ranked.safe_answers(risk=0.1, confidence=0.95) == 400
+
+
 @pytest.mark.parametrize("errors", [0, 1, 4])
 @pytest.mark.parametrize("risk", [0.01, 0.05, 0.2])
 def test_the_needed_number_of_answers_is_the_least_that_passes(errors, risk):

@@ -185,9 +185,9 @@ def test_classes_with_too_few_examples_are_named_and_in_every_set():
     assert sets.predict(10 * rng.normal(size=(50, 2)))[:, 1].all()
     assert not sets.predict([[-50.0, 50.0]])[0, 0]
     assert sets.notes == (
-        "95 % coverage needs 19 calibration examples of a class, but fewer are there for "
-        "[ill (18)]: these classes are in every set, so that the guarantee is empty for them; "
-        "collect examples or lower the coverage",
+        "95 % coverage needs at least 19 calibration examples per class, but [ill (18)] have "
+        "fewer: these classes are in every set, so the guarantee says nothing about them; collect "
+        "more examples or lower the coverage",
     )
     assert sets.promised.tolist() == pytest.approx([0.95, 1.0])
 

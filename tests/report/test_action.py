@@ -35,7 +35,7 @@ def test_promises_are_those_of_the_runs(comparison):
     run = comparison.by_method["oko"][0]
     words = " ".join([*can, *cannot])
     assert run.promises["sets"]["guarantee"][1:] in words
-    assert "fewer are there for [ant (3)]" in " ".join(cannot)
+    assert "[ant (3)] have fewer" in " ".join(cannot)
     assert "nothing is guaranteed" not in " ".join(can)
     for answers, metric in zip(run.promises["answers"], comparison.tried[2:], strict=True):
         share = comparison.mean("oko", metric, is_tempered=True).mean

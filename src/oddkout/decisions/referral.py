@@ -183,9 +183,9 @@ class Referral(Calibrated):
         found: tuple[str, ...] = ()
         if lacking:
             found += (
-                f"a risk of {percent(self.risk)} can be shown from {needed} answers without an "
-                f"error on, but fewer calibration examples are there for {', '.join(lacking[:8])}: "
-                "all these cases are referred; collect examples or allow a higher risk",
+                f"a risk of {percent(self.risk)} needs at least {needed} answers without an error, "
+                f"but there are fewer calibration examples for {', '.join(lacking[:8])}: all these "
+                "cases are referred; collect more examples or allow a higher risk",
             )
         if failing:
             found += (

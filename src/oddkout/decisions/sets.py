@@ -177,9 +177,9 @@ class PredictionSets(Calibrated):
         least = [c for number, c in enumerate(self.promised) if number not in self.always]
         floor = percent(min(least)) if least else percent(1 - 2 * alpha)
         return (
-            f"the set aims at {wanted} coverage, {whom}; for scores of fold members (CV+) theory "
-            f"guarantees 1 - 2 alpha = {percent(max(0.0, 1 - 2 * alpha))} less a term for the size "
-            f"of the folds, here {floor}"
+            f"the set aims at {wanted} coverage, {whom}; theory guarantees {floor} for scores of "
+            f"fold members (CV+): 1 - 2 alpha = {percent(max(0.0, 1 - 2 * alpha))}, less a term "
+            "for the size of the folds"
         )
 
     def _describe(self, sizes: Int[ndarray, " classes"]) -> None:
@@ -197,14 +197,11 @@ class PredictionSets(Calibrated):
         self.notes = ()
         if self.always:
             names = [f"{self.classes[c]} ({sizes[c]})" for c in self.always]
-            whose = "" if self.by_class is True else " with their cluster"
-            if self.by_class is False:
-                whose = " together"
+            whose = {True: "per class", False: "in total"}.get(self.by_class, "per cluster")
             self.notes = (
-                f"{percent(self.coverage)} coverage needs {needed} calibration examples of a "
-                f"class{whose}, but fewer are there for {few(names)}: these classes are in every "
-                "set, so that the guarantee is empty for them; collect examples or lower the "
-                "coverage",
+                f"{percent(self.coverage)} coverage needs at least {needed} calibration examples "
+                f"{whose}, but {few(names)} have fewer: these classes are in every set, so the "
+                "guarantee says nothing about them; collect more examples or lower the coverage",
             )
 
     def _member_probabilities(

@@ -14,6 +14,8 @@ _IMAGES = {
 }
 # Seeds of the protocol; fewer are not shown.
 _SEEDS = 10
+# Coverage of sets by class: what theory promises of scores of fold members, and what is aimed at.
+_PROMISED, _AIM = 0.8, 0.9
 _HEADER = (
     "NLL",
     "ECE",
@@ -33,12 +35,52 @@ def decision_results(folder: Path) -> list[str | TextTable]:
         if rows := _image_rows(folder, setting):
             header = ["method (seeds)", *_HEADER]
             parts += [f"**{title}**, for equal classes:", TextTable(header=header, rows=rows)]
+            parts.append(_judged(_image_coverages(folder, setting)))
     for one in _read(folder / "decided-tables.jsonl"):
         title = f"**{one['table']}**, {one['rows']} rows, classes of {one['sizes'][0]} to "
         title += f"{one['sizes'][-1]}, five splits:"
         rows = [_table_row(name, found) for name, found in one["contestants"].items()]
         parts += [title, TextTable(header=["contestant", *_HEADER], rows=rows)]
+        coverages = {
+            name: [own["coverage"] for own in found["classes"] if not own["always"]]
+            for name, found in one["contestants"].items()
+        }
+        parts.append(_judged(coverages))
     return parts
+
+
+def _image_coverages(folder: Path, setting: str) -> dict[str, list[float]]:
+    """Coverage of each class, by method: the mean over the seeds that have it not in every set."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for one in _read(folder / "imbalance-decisions.jsonl"):
+        if one["setting"] == setting:
+            for name, decisions in one["decisions"].items():
+                sets, own = decisions["by class"], found.setdefault(name, {})
+                for number, coverage in enumerate(sets["classes"]):
+                    if number not in sets["always"]:
+                        own.setdefault(number, []).append(coverage)
+    return {name: [fmean(values) for values in own.values()] for name, own in found.items()}
+
+
+def _judged(coverages: dict[str, list[float]]) -> str:
+    """Whether sets by class keep what they promise, by the decision rule of the protocol.
+
+    Args:
+        coverages: Coverages of the classes that are not in every set, by method.
+    """
+    own = {name: values for name, values in coverages.items() if values}
+    lowest = min(own, key=lambda name: min(own[name]))
+    mean = min(own, key=lambda name: fmean(own[name]))
+    least, average = min(own[lowest]), fmean(own[mean])
+    return (
+        "Classes that are not in every set: the lowest coverage of a class is "
+        f"{least:.3f} (`{lowest}`; promised: {_PROMISED}, {_kept(least, _PROMISED)}), and the "
+        f"lowest mean over classes {average:.3f} (`{mean}`; aim: {_AIM}, {_kept(average, _AIM)})."
+    )
+
+
+def _kept(value: float, limit: float) -> str:
+    return "**kept**" if value >= limit else "**below**, before allowing for chance"
 
 
 def _image_rows(folder: Path, setting: str) -> list[list[str]]:

@@ -95,7 +95,7 @@ def promised(comparison: Comparison, method: str) -> tuple[list[str], list[str]]
     cannot: list[str] = []
     sets = run.promises["sets"]
     covered, size = (_mean(comparison, method, metric) for metric in ("set_coverage", "set_size"))
-    measured = f"on the test part {covered} of sets hold it, with {size} classes in a set"
+    measured = f"on the test part {covered} of sets hold the true class; mean size {size}"
     is_empty = "nothing is guaranteed" in sets["guarantee"]
     (cannot if is_empty else can).append(_sentence(f"{sets['guarantee']}; {measured}"))
     cannot += [_sentence(note) for note in sets["notes"]]
@@ -114,7 +114,7 @@ def promised(comparison: Comparison, method: str) -> tuple[list[str], list[str]]
         seeds = f" by {len(answering)} of {len(runs)} seeds" if len(answering) < len(runs) else ""
         can.append(
             _sentence(
-                f"answers or refers: {guarantee}; on the test part {share} are answered{seeds}, "
+                f"answer or refer: {guarantee}; on the test part {share} are answered{seeds}, "
                 f"{percent(wrong)} of them wrongly"
             )
         )
