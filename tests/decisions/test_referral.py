@@ -88,6 +88,17 @@ def test_the_risk_holds_for_the_requested_class_frequencies():
     assert answered > 0.3
 
 
+def test_a_class_that_becomes_frequent_brings_its_errors():
+    """All answers are class 0: 3 % are wrong as the examples come, half with equal classes."""
+    labels = np.repeat([0, 1], [970, 30])
+    probs = np.tile([0.999, 0.001], (1000, 1))
+    as_it_is = Referral(risk=0.1).fit(probs=probs, labels=labels)
+    assert set(as_it_is.predict(probs=probs)) == {0}
+    equal = Referral(risk=0.1).fit(probs=probs, labels=labels, prior=[0.5, 0.5])
+    assert equal.examples == pytest.approx(60, abs=4 * 30**0.5)  # all 30, and as many others
+    assert set(equal.predict(probs=probs)) == {"refer"}
+
+
 def test_of_each_group_one_example_is_used():
     rng = np.random.default_rng(0)
     logits, labels = predictions(600, class_shares(3, 1.0), rng, signal=4.0)
