@@ -1,7 +1,7 @@
 """Summary of the lines of ``small_tables.py`` and ``small_tables_confirm.py``: fits nothing."""
 
 from collections.abc import Iterable, Sequence
-from statistics import fmean, median
+from statistics import fmean
 
 import numpy as np
 from scipy.stats import t as student
@@ -51,21 +51,16 @@ def page(lines, *, tables: Sequence[str], metric: str = "nll") -> str:
         return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
 
     text = [
-        "| model | NLL over the best peer | below MLP | balanced accuracy | ECE | median s |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| model | NLL over the best peer | below MLP | balanced accuracy | ECE |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for model, names in on.items():
         wins = sum(nll[name, model] < nll[name, "MLP"] for name in names)
         others = [fmean(means[m][name, model] for name in names)
                   for m in ("balanced_accuracy", "ece")]  # fmt: skip
-        seconds = median(
-            line["seconds"] + line.get("prediction seconds", 0)
-            for line in lines
-            if line["model"] == model and "left out" not in line
-        )
         text.append(
             f"| {model} | {ratio(model, names, best.get)} | {wins} of {len(names)} | "
-            f"{others[0]:.4f} | {others[1]:.4f} | {seconds:.2f} |"
+            f"{others[0]:.4f} | {others[1]:.4f} |"
         )
     text += ["", f"| table | best peer | {' | '.join(ours)} |", "| --- " * (2 + len(ours)) + "|"]
     for name in tables:

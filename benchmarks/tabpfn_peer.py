@@ -6,8 +6,10 @@ are those that the source archive of version 0.1 holds. Install both below a fol
 and put that folder on ``PYTHONPATH``::
 
     pip install --no-deps --target FOLDER tabpfn==0.1.11
-    curl -O https://files.pythonhosted.org/packages/2e/fb/cdbd8996cf3aab162a9f03a2989a4896ba9aae59e9d0e3409f788609ccc3/tabpfn-0.1.tar.gz
     tar xzf tabpfn-0.1.tar.gz -C FOLDER --strip-components=1 --wildcards '*.cpkt'
+
+The archive is that of the package index; ``pip download`` cannot fetch it, because it wants to
+build it.
 """
 
 import functools

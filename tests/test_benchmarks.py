@@ -117,6 +117,18 @@ def test_the_page_on_speed_has_the_recorded_effect_of_bfloat16(monkeypatch, caps
         assert f"| {name} | {cells[0]} | {cells[1]} |" in page
 
 
+def test_the_page_on_small_tables_has_the_recorded_lines(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import small_tables_confirm
+    from lines import read
+    from small_tables import FILE, TABLES
+    from small_tables_page import page
+
+    text = (BENCHMARKS.parent / "docs" / "small-tables.md").read_text()
+    assert small_tables_confirm.summary() in text
+    assert page(read(FILE), tables=TABLES) in text
+
+
 def test_tabpfn_is_left_out_as_a_peer_of_tables_beyond_its_limits(monkeypatch):
     """On a and b it is the best peer; one fold of c has too many columns, there MLP is."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))

@@ -17,7 +17,7 @@ def numbers(text):
 
 
 def test_the_words_of_each_finding_agree_with_its_interval():
-    folds, few, heavy, larger, classes = findings(RESULTS)
+    folds, few, heavy, larger, classes, tables = findings(RESULTS)
     assert all(high < 1 for _, _, high in numbers(folds))
     ratio, points = numbers(few)
     assert ratio[2] < 1
@@ -27,6 +27,13 @@ def test_the_words_of_each_finding_agree_with_its_interval():
     assert len(numbers(larger)) == 2
     assert all(low < 0 < high for _, low, high in numbers(larger)), "it does not lead"
     assert all(high < 0 for _, _, high in numbers(classes))
+    over_best, by_sets = numbers(tables)
+    assert over_best[0] > 0.97, "missed"
+    assert over_best[1] < 1 < over_best[2], "level"
+    assert by_sets[1] < 1 < by_sets[2]
+    text = (RESULTS.parent / "docs" / "small-tables.md").read_text()
+    for mean, low, high in (over_best, by_sets):
+        assert f"{mean:.3f} [{low:.3f}, {high:.3f}]" in text  # computed by the script of the lines
 
 
 def test_a_mean_is_over_settings_and_an_interval_over_the_common_seeds(tmp_path):
