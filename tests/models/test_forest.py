@@ -23,6 +23,15 @@ def test_votes_are_those_of_scikit_learn_with_half_a_vote_for_all_classes():
     np.testing.assert_allclose(forest(x).exp(), expected, atol=1e-6)
 
 
+def test_leaves_of_many_rows_are_those_of_scikit_learn():
+    source = torch.Generator().manual_seed(0)
+    x = torch.randn(2100, 5, generator=source)
+    y = (x[:, 0] + torch.randn(2100, generator=source) > 0).long()
+    grown = ExtraTreesClassifier(50, min_samples_leaf=2, random_state=7).fit(x.numpy(), y.numpy())
+    expected = (50 * grown.predict_proba(x.numpy()) + 0.25) / 50.5
+    np.testing.assert_allclose(Forest(2).fit(x, y, seed=7)(x).exp(), expected, atol=1e-6)
+
+
 def test_trees_of_any_size_can_be_loaded():
     x, y = iris()
     forest = Forest(3).fit(x, y, seed=0)

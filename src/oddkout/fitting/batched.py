@@ -12,12 +12,13 @@ from torch import Tensor, nn
 
 from oddkout.checks import Number
 from oddkout.fitting.allocator import keep_memory
+from oddkout.fitting.batched_loss import BatchedLoss
+from oddkout.fitting.joined_optimiser import JoinedOptimiser
 from oddkout.fitting.methods import Method
 from oddkout.fitting.objective import Objective
 from oddkout.fitting.recipe import Recipe
 from oddkout.fitting.stacked import StackedPerceptrons
 from oddkout.fitting.training import LOG_EVERY, Progress, Trained, process_number
-from oddkout.fitting.update_loss import update_loss
 from oddkout.fitting.watch import FoldWatch
 from oddkout.models.encodings import Encoding
 from oddkout.randomness import keyed_generator
@@ -49,6 +50,7 @@ def can_batch(network: nn.Module, recipe: Recipe, method: Method) -> bool:
     )
 
 
+@torch.no_grad()
 def train_batched(
     networks: Sequence[nn.Module],
     x: Float[Tensor, "examples ..."],
@@ -97,52 +99,35 @@ def train_batched(
         )
         for own, seed in zip(rows, seeds, strict=True)
     ]
-    weights = _stacked([objective.weight for objective in objectives])
-    offsets = _stacked([objective.offset for objective in objectives])
+    losses = BatchedLoss(objectives, classes=classes, seed=seeds[0])
     stacked = StackedPerceptrons(networks, has_second=method.head != "none", seeds=seeds)
-    decayed, plain = stacked.groups
-    parameters = [
-        {"params": [decayed], "weight_decay": float(optimiser.weight_decay)},
-        {"params": [plain], "weight_decay": 0.0},
-    ]
-    step = optimiser.of_groups(parameters)
-    average = [value.detach().clone() for value in stacked.values]
+    step = JoinedOptimiser(
+        optimiser,
+        stacked.groups,
+        gradients=stacked.gradients,
+        decays=(optimiser.weight_decay, 0.0),
+    )
     log: list[dict[str, Number]] = []
-    snapshots: list[dict[int, dict[str, Tensor]]] = [{} for _ in networks]
+    kept: dict[int, list[Tensor]] = {}  # joined weights by number of updates
     failed: dict[int, ValueError] = {}
-    members = torch.arange(len(networks))[:, None]
-    inputs = _inputs(networks, x)
+    inputs = _Inputs(networks, x)
+    held = torch.empty(0) if watch is None else inputs.of(watch.rows)
     clips = optimiser.clip_norm is not None or optimiser.clip_value is not None
     for update in range(max(stops)):
         done = update / budget.updates
         rate = optimiser.rate(done)
-        for group in step.param_groups:
-            group["lr"] = rate
         position = update % _BLOCK
         if position == 0:
             block = range(update, min(update + _BLOCK, max(stops)))
             batches, all_sets = _drawn(objectives, rows, block)
-        batch, sets = batches[position], None if all_sets is None else all_sets[position]
-        labels = y[batch]
-        logits, second = stacked.forward(
-            inputs[batch] if inputs.ndim == 2 else inputs[members, batch],
+            all_labels = y[batches]
+        labels, sets = all_labels[position], None if all_sets is None else all_sets[position]
+        outputs = stacked.forward(
+            inputs.of(batches[position]),
             dropout=keyed_generator(seeds[0], 6, update) if stacked.has_dropout else None,
         )
-        output = logits.flatten(0, 1)
-        rows_each = batch.shape[1] if sets is None else len(sets) // len(networks)
-        loss = update_loss(
-            method,
-            output if second is None else (output, second.flatten(0, 1)),
-            labels.flatten(),
-            sets,
-            head_weight=head.at(done),
-            weight=None if weights is None else weights[members, labels].flatten(),
-            offset=None if offsets is None else offsets.repeat_interleave(rows_each, dim=0),
-            noise=_noise(method, labels, classes, seeds[0], update),
-        )
-        stacked.drop_gradients()
-        # The mean over all members; each has the gradient of its own mean.
-        torch.autograd.backward(loss * len(networks))
+        given = {"update": update, "head_weight": head.at(done)}
+        stacked.backward(*losses.slopes(outputs, labels, sets, **given))
         if clips or watch is None or watch.is_due(update + 1):
             norms = stacked.clip(optimiser.clip_norm, optimiser.clip_value)
             for member in (~norms.isfinite()).nonzero().flatten().tolist():
@@ -156,50 +141,56 @@ def train_batched(
                 )
             if len(failed) == len(networks):
                 break
-        stacked.join_gradients()
-        step.step()
-        share = 1.0 if recipe.averaging is None else 1 / (1 + recipe.averaging * update)
-        with torch.no_grad():
-            for old, new in zip(average, stacked.values, strict=True):
-                old.lerp_(new, share)
+        step.step(rate)
+        stacked.move_averages(
+            1.0 if recipe.averaging is None else 1 / (1 + recipe.averaging * update)
+        )
         is_kept = update + 1 in stops if watch is None else False
         if watch is not None and (watch.is_due(update + 1) or update + 1 == max(stops)):
-            held = inputs[watch.rows] if inputs.ndim == 2 else inputs[members, watch.rows]
-            with torch.no_grad():
-                is_kept = watch.record(update + 1, stacked.outputs(held, average))
+            is_kept = watch.record(update + 1, stacked.averaged_outputs(held))
         if is_kept:
-            for member, own in enumerate(stacked.states(average)):
-                if watch is not None:
-                    snapshots[member].clear()
-                snapshots[member][update + 1] = own
+            if watch is not None:
+                kept.clear()
+            kept[update + 1] = [average.clone() for average in stacked.averages]
         if (update + 1) % LOG_EVERY == 0 or update + 1 == max(stops):
-            log.append({"update": update + 1, "loss": loss.item(), "learning_rate": rate})
+            loss = losses.value(outputs, labels, sets, **given).item()
+            log.append({"update": update + 1, "loss": loss, "learning_rate": rate})
             if progress is not None:
                 progress(log[-1])
         if watch is not None and watch.is_over(update + 1):
             break
+    states = {number: stacked.states_of(averages) for number, averages in kept.items()}
     results: list[Trained | ValueError] = []
     for member, network in enumerate(networks):
         if member in failed:
             results.append(failed[member])
             continue
-        network.load_state_dict(snapshots[member][max(snapshots[member])])
-        results.append(Trained(model=network.eval(), log=log, snapshots=snapshots[member]))
+        snapshots = {number: each[member] for number, each in states.items()}
+        network.load_state_dict(snapshots[max(snapshots)])
+        results.append(Trained(model=network.eval(), log=log, snapshots=snapshots))
     return results
 
 
-def _inputs(networks: Sequence[nn.Module], x: Float[Tensor, "examples ..."]) -> Tensor:
-    """Rows of features, or the encoded rows of each network: members x examples x features."""
-    encodings = [next(network.children()) for network in networks]
-    if not isinstance(encodings[0], Encoding):
-        return x.flatten(1)
-    features = encodings[0].plan.features
-    inputs = torch.empty(len(encodings), len(x), features)
-    with torch.no_grad():
-        for own, encoding in zip(inputs, encodings, strict=True):
-            for start in range(0, len(x), _ROWS):  # in parts, to save memory
-                own[start : start + _ROWS] = encoding(x[start : start + _ROWS])
-    return inputs
+class _Inputs:
+    """What each network sees of the examples: their features, or its own encoding of them."""
+
+    def __init__(self, networks: Sequence[nn.Module], x: Float[Tensor, "examples ..."]) -> None:
+        encodings = [next(network.children()) for network in networks]
+        if not isinstance(encodings[0], Encoding):
+            self._rows, self._starts = x.flatten(1), torch.zeros(len(networks), 1).long()
+            return
+        self._rows = torch.empty(len(encodings) * len(x), encodings[0].plan.features)
+        self._starts = len(x) * torch.arange(len(encodings))[:, None]
+        for start, encoding in zip(self._starts.flatten().tolist(), encodings, strict=True):
+            for first in range(0, len(x), _ROWS):  # in parts, to save memory
+                part = encoding(x[first : first + _ROWS])
+                self._rows[start + first : start + first + len(part)] = part
+
+    def of(self, examples: Int[Tensor, "members batch"]) -> Float[Tensor, "members batch features"]:
+        """The inputs of each network, for examples of its own."""
+        # Several times as fast as indexing with two tensors.
+        chosen = self._rows.index_select(0, (examples + self._starts).flatten())
+        return chosen.view(*examples.shape, -1)
 
 
 def _drawn(
@@ -227,19 +218,3 @@ def _drawn(
         for member, draws in enumerate(drawn)
     ]
     return batches, torch.cat(sets, dim=1)
-
-
-def _stacked(values: Sequence[Tensor | None]) -> Tensor | None:
-    """One row for each network; None if there is nothing to stack."""
-    given = [value.float() for value in values if value is not None]
-    return torch.stack(given) if given else None
-
-
-def _noise(
-    method: Method, labels: Int[Tensor, "members batch"], classes: int, seed: int, update: int
-) -> Int[Tensor, " all"] | None:
-    """Random labels for the second head of the control."""
-    if method.head != "noise":
-        return None
-    generator = keyed_generator(seed, 2, update)
-    return torch.randint(classes, (labels.numel(),), generator=generator)

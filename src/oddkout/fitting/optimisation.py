@@ -52,14 +52,9 @@ class Optimiser:
             },
             {"params": [p for p in model.parameters() if p.ndim <= 1], "weight_decay": 0.0},
         ]
-        return self.of_groups(groups)
-
-    def of_groups(self, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
-        """The PyTorch optimiser for groups of parameters, each with its weight decay."""
         # Fused: one pass over the weights instead of about ten.
         if self.name != "sgd":
-            betas = (0.9, 0.99 if self.name == "adam" else 0.999)
-            return torch.optim.AdamW(groups, lr=self.learning_rate, betas=betas, fused=True)
+            return torch.optim.AdamW(groups, lr=self.learning_rate, betas=self.betas, fused=True)
         return torch.optim.SGD(
             groups,
             lr=self.learning_rate,
@@ -67,6 +62,11 @@ class Optimiser:
             nesterov=self.momentum > 0,
             fused=True,
         )
+
+    @property
+    def betas(self) -> tuple[float, float]:
+        """How long Adam remembers gradients and squared gradients."""
+        return 0.9, 0.99 if self.name == "adam" else 0.999
 
     def rate(self, done: float) -> float:
         """Learning rate after a share ``done`` of the updates, from 0 to 1."""

@@ -7,164 +7,185 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from oddkout.checks import Number
+from oddkout.fitting.stacked_layers import Dense, Dropout, Relu, StackedLayer
 from oddkout.models import initialise
 from oddkout.randomness import keyed_generator
 
 
 class StackedPerceptrons:
-    """The weights of several perceptrons, stacked along a first axis.
+    """Several perceptrons, their weights stacked along a first axis.
 
     Args:
         networks: Perceptrons of the same shape.
         has_second: Whether to add a second head, initialised as in ``train``.
         seeds: Seed of each network.
+
+    Attributes:
+        groups: All weights that decay in one tensor, and all others: an update is then faster.
+        gradients: Their gradients, which ``backward`` sets.
+        averages: Their averages, at first copies.
     """
 
     def __init__(
         self, networks: Sequence[nn.Module], *, has_second: bool, seeds: Sequence[int]
     ) -> None:
-        self._layers = [name for name, part in networks[0].named_children()]
-        self._kinds = dict(networks[0].named_children())
+        self._modules = dict(networks[0].named_children())
         self._names = [name for name, _ in networks[0].named_parameters()]
         self._buffers = [dict(network.named_buffers()) for network in networks]
-        self.has_dropout = any(
-            isinstance(part, nn.Dropout) and part.p > 0 for part in self._kinds.values()
-        )
+        *_, last = self._modules.values()
+        assert isinstance(last, nn.Linear), "can_batch requires it"
         states = [dict(network.named_parameters()) for network in networks]
         # Weights are stored as (members, inputs, outputs): their gradients then need no copies.
-        self.values = [
-            torch.stack([_turned(state[name]) for state in states]) for name in self._names
-        ]
-        self.second: list[Tensor] = []
-        last = self._kinds[self._layers[-1]]
-        assert isinstance(last, nn.Linear), "can_batch requires it"
+        values = [torch.stack([_turned(state[name]) for state in states]) for name in self._names]
         if has_second:
             heads = [nn.Linear(last.in_features, last.out_features) for _ in networks]
             for layer, seed in zip(heads, seeds, strict=True):
                 initialise(layer, keyed_generator(seed, 4))
-            self.second = [
+            values += [
                 torch.stack([_turned(getattr(layer, name)) for layer in heads])
                 for name in ("weight", "bias")
             ]
-        self._join()
-
-    def _join(self) -> None:
-        """Let all weights that decay share one tensor, and all others: an update is then faster."""
-        everything = self.values + self.second
-        order = sorted(range(len(everything)), key=lambda number: everything[number].ndim <= 2)
-        split = sum(value.ndim > 2 for value in everything)
-        self._parts = [order[:split], order[split:]]
-        # Without biases the second group is empty.
-        self.groups = [
-            torch.cat([everything[number].flatten() for number in part] or [torch.empty(0)])
-            for part in self._parts
-        ]
-        for group, part in zip(self.groups, self._parts, strict=True):
-            sizes = [everything[number].numel() for number in part]
-            for number, piece in zip(part, torch.split(group, sizes), strict=True):
-                everything[number] = piece.view_as(everything[number]).detach().requires_grad_()
-        self.values = everything[: len(self.values)]
-        self.second = everything[len(self.values) :]
-
-    def drop_gradients(self) -> None:
-        """Forget all gradients."""
-        for value in self.values + self.second:
-            value.grad = None
-
-    def join_gradients(self) -> None:
-        """Give the joined weights their gradients."""
-        everything = self.values + self.second
-        for group, part in zip(self.groups, self._parts, strict=True):
-            grads = [everything[n].grad for n in part]
-            group.grad = torch.cat(
-                [
-                    torch.zeros(everything[n].numel()) if grad is None else grad.flatten()
-                    for n, grad in zip(part, grads, strict=True)
-                ]
-                or [torch.empty(0)]
+        self._shapes = [value.shape for value in values]
+        self.groups = _joined(values)
+        self.gradients = [torch.zeros_like(group) for group in self.groups]
+        self.averages = [group.clone() for group in self.groups]
+        self._slopes = self.parts_of(self.gradients)
+        everything, count = self.parts_of(self.groups), len(self._names)
+        self._hidden, self._last = self._layers(everything)
+        self._second = None
+        if has_second:
+            weight, bias = everything[count:]
+            self._second = Dense(
+                weight, bias, weight_slope=self._slopes[count], bias_slope=self._slopes[count + 1]
             )
+        self._averaged = self._layers(self.parts_of(self.averages))
+
+    @property
+    def has_dropout(self) -> bool:
+        """Whether units are dropped in training."""
+        return any(isinstance(layer, Dropout) for layer in self._hidden)
+
+    def _layers(self, values: Sequence[Tensor]) -> tuple[list[StackedLayer], Dense]:
+        """All layers with given weights: those before the last one, and the last one."""
+        weights = dict(zip(self._names, values, strict=False))
+        slopes = dict(zip(self._names, self._slopes, strict=False))
+        layers: list[StackedLayer] = []
+        for name, module in self._modules.items():
+            if isinstance(module, nn.Linear):
+                last = Dense(
+                    weights[f"{name}.weight"],
+                    weights.get(f"{name}.bias"),
+                    weight_slope=slopes[f"{name}.weight"],
+                    bias_slope=slopes.get(f"{name}.bias"),
+                )
+                layers.append(last)
+            elif isinstance(module, nn.ReLU):
+                layers.append(Relu())
+            elif isinstance(module, nn.Dropout) and module.p > 0:
+                layers.append(Dropout(module.p))
+        return layers[:-1], last
 
     def forward(
         self, x: Float[Tensor, "members batch features"], *, dropout: torch.Generator | None
     ) -> tuple[Float[Tensor, "members batch classes"], Tensor | None]:
         """Logits of both heads in training; those of the second are None without one."""
-        features = self._features(x, self.values, dropout)
-        second = _dense(features, *self.second) if self.second else None
-        return self._last(features, self.values), second
+        for layer in self._hidden:
+            x = layer.forward(x, dropout)
+        second = None if self._second is None else self._second.forward(x)
+        return self._last.forward(x), second
 
-    def outputs(
-        self, x: Float[Tensor, "members rows features"], values: Sequence[Tensor]
-    ) -> Float[Tensor, "members rows classes"]:
-        """Logits in evaluation.
+    def backward(
+        self, logits: Float[Tensor, "members batch classes"], second: Tensor | None = None
+    ) -> None:
+        """Set ``gradients``, from the gradients of the logits that ``forward`` returned last.
 
         Args:
-            values: Stacked weights, such as averaged ones.
+            logits: Gradient of the logits.
+            second: Gradient of those of the second head; None if they have no effect.
         """
-        return self._last(self._features(x, values, None), values)
+        slope = self._last.backward(logits, is_first=not self._hidden)
+        if self._second is not None:
+            given = torch.zeros_like(logits) if second is None else second
+            own = self._second.backward(given, is_first=not self._hidden)
+            slope = slope if slope is None or own is None else own + slope
+        for number in range(len(self._hidden) - 1, -1, -1):
+            if slope is not None:
+                slope = self._hidden[number].backward(slope, is_first=number == 0)
 
-    def _features(
-        self, x: Tensor, values: Sequence[Tensor], dropout: torch.Generator | None
-    ) -> Tensor:
-        """Inputs of the last layer."""
-        weights = dict(zip(self._names, values, strict=True))
-        for name in self._layers[:-1]:
-            layer = self._kinds[name]
-            if isinstance(layer, nn.Linear):
-                x = _dense(x, weights[f"{name}.weight"], weights.get(f"{name}.bias"))
-            elif isinstance(layer, nn.ReLU):
-                x = x.relu()
-            elif isinstance(layer, nn.Dropout) and layer.p > 0 and dropout is not None:
-                kept = torch.rand(x.shape, generator=dropout) >= layer.p
-                x = x * (kept / (1 - layer.p))
-        return x
+    def averaged_outputs(
+        self, x: Float[Tensor, "members rows features"]
+    ) -> Float[Tensor, "members rows classes"]:
+        """Logits in evaluation, with the averaged weights."""
+        hidden, last = self._averaged
+        for layer in hidden:
+            x = layer.forward(x, None)
+        return last.forward(x)
 
-    def _last(self, features: Tensor, values: Sequence[Tensor]) -> Tensor:
-        """Logits of the last layer."""
-        weights, name = dict(zip(self._names, values, strict=True)), self._layers[-1]
-        return _dense(features, weights[f"{name}.weight"], weights.get(f"{name}.bias"))
+    def move_averages(self, share: float) -> None:
+        """Move the averages towards the weights.
+
+        Args:
+            share: Weight of the current weights.
+        """
+        for old, new in zip(self.averages, self.groups, strict=True):
+            old.lerp_(new, share)
 
     def clip(self, norm: Number | None, value: Number | None) -> Float[Tensor, " members"]:
         """Clip the gradient of each network; return the norms before clipping.
 
         Gradients that are not finite are set to 0, so that they do not spread.
         """
-        gradients = [v.grad for v in self.values + self.second if v.grad is not None]
-        parts = [torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients]
+        parts = [torch.linalg.vector_norm(slope.flatten(1), dim=1) for slope in self._slopes]
         norms: Tensor = torch.linalg.vector_norm(torch.stack(parts), dim=0)
         scale = torch.ones_like(norms) if norm is None else (norm / (norms + 1e-6)).clamp(max=1.0)
         scale = torch.where(norms.isfinite(), scale, 0.0)
         is_broken = bool((scale == 0).any())
-        for gradient in gradients:
+        for slope in self._slopes:
             if is_broken:
-                gradient.nan_to_num_(0.0, 0.0, 0.0)
-            gradient.mul_(scale.view(-1, *(1,) * (gradient.ndim - 1)))
+                slope.nan_to_num_(0.0, 0.0, 0.0)
+            slope.mul_(scale.view(-1, *(1,) * (slope.ndim - 1)))
             if value is not None:
-                gradient.clamp_(-value, value)
+                slope.clamp_(-value, value)
         return norms
 
-    def states(self, values: Sequence[Tensor]) -> list[dict[str, Tensor]]:
+    def parts_of(self, joined: Sequence[Float[Tensor, " _"]]) -> list[Float[Tensor, "members ..."]]:
+        """The parts that belong to each layer, then those of the second head.
+
+        Args:
+            joined: Tensors like ``groups``.
+        """
+        parts: list[Tensor] = [torch.empty(0)] * len(self._shapes)
+        for whole, numbers in zip(joined, _split(self._shapes), strict=True):
+            sizes = [self._shapes[number].numel() for number in numbers]
+            for number, part in zip(numbers, torch.split(whole, sizes), strict=True):
+                parts[number] = part.view(self._shapes[number])
+        return parts
+
+    def states_of(self, joined: Sequence[Float[Tensor, " _"]]) -> list[dict[str, Tensor]]:
         """The weights of each network by name, with those of its encoding.
 
         Args:
-            values: Stacked weights, such as averaged ones.
+            joined: Tensors like ``groups``.
         """
+        parts = dict(zip(self._names, self.parts_of(joined), strict=False))  # without second heads
         return [
-            buffers
-            | {
-                name: _turned(value[member])
-                for name, value in zip(self._names, values, strict=True)
-            }
+            buffers | {name: _turned(part[member]) for name, part in parts.items()}
             for member, buffers in enumerate(self._buffers)
         ]
 
 
-def _dense(
-    x: Float[Tensor, "members batch inputs"], weight: Tensor, bias: Tensor | None = None
-) -> Float[Tensor, "members batch outputs"]:
-    """A dense layer of every network."""
-    if bias is None:
-        return torch.bmm(x, weight)
-    return torch.baddbmm(bias[:, None], x, weight)
+def _split(shapes: Sequence[torch.Size]) -> tuple[list[int], list[int]]:
+    """Positions of the weights that decay, and of the biases, which do not."""
+    matrices = [number for number, shape in enumerate(shapes) if len(shape) > 2]
+    return matrices, [number for number, shape in enumerate(shapes) if len(shape) <= 2]
+
+
+def _joined(values: Sequence[Tensor]) -> list[Float[Tensor, " _"]]:
+    """All weights that decay as one tensor, and all others; without biases it is empty."""
+    return [
+        torch.cat([values[number].flatten() for number in part] or [torch.empty(0)])
+        for part in _split([value.shape for value in values])
+    ]
 
 
 def _turned(weights: Tensor) -> Tensor:

@@ -58,18 +58,26 @@ class Forest(nn.Module):
     ) -> "Forest":
         """Grow the trees with scikit-learn, which is deterministic given the seed."""
         try:
-            from sklearn.ensemble import ExtraTreesClassifier
+            import sklearn
+            from sklearn.tree import ExtraTreeClassifier
         except ImportError:
             raise ValueError(
                 "a forest needs scikit-learn; run: pip install 'oddkout[sklearn]'"
             ) from None
-        grown = ExtraTreesClassifier(
-            _TREES,
-            min_samples_leaf=max(1, round(len(x) / _LEAVES)),
-            random_state=seed % 2**32,
-        ).fit(x.numpy(), y.numpy())
-        present = torch.from_numpy(np.asarray(grown.classes_, dtype=np.int64))
-        trees = [estimator.tree_ for estimator in grown.estimators_]
+        present, positions = torch.unique(y, return_inverse=True)
+        rows, targets = np.ascontiguousarray(x.numpy()), positions.double().numpy()[:, None]
+        source = np.random.RandomState(seed % 2**32)
+        # The trees of ExtraTreesClassifier. It would copy and check each of them, which takes
+        # longer than to grow it on a small table.
+        with sklearn.config_context(skip_parameter_validation=True):
+            grown = [
+                ExtraTreeClassifier(
+                    min_samples_leaf=max(1, round(len(x) / _LEAVES)),
+                    random_state=source.randint(np.iinfo(np.int32).max),
+                ).fit(rows, targets, check_input=False)
+                for _ in range(_TREES)
+            ]
+        trees = [estimator.tree_ for estimator in grown]
         starts = np.cumsum([0, *(tree.node_count for tree in trees)])
         nodes = np.arange(starts[-1])
         feature = np.concatenate([tree.feature for tree in trees])
