@@ -1,6 +1,7 @@
 """A trained classifier, in memory and on disk: weights and a card; no pickle, no code."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,9 @@ from oddkout.fitting.weights import WEIGHTS, loaded_network
 from oddkout.mixture import Mixture
 from oddkout.models.foreign import FILE, ForeignModel, save_foreign
 from oddkout.prior import requested_prior
+
+_FILES = (CARD, WEIGHTS, HELD_OUT, FILE)
+_UNFINISHED = ".saving.tmp"
 
 
 @dataclass(kw_only=True)
@@ -230,18 +234,19 @@ class Classifier:
         text = json.dumps(self.card, indent=2, allow_nan=False)
         folder.mkdir(parents=True, exist_ok=True)
         weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
-        if isinstance(self.model, ForeignModel):
-            save_foreign(self.model, folder / f".{FILE}")
-            (folder / f".{FILE}").replace(folder / FILE)
-        save_file(weights, folder / f"{WEIGHTS}.tmp")
-        if self.held_out is None:
-            (folder / HELD_OUT).unlink(missing_ok=True)
-        else:
-            save_held_out(self.held_out, folder / f"{HELD_OUT}.tmp")
-            (folder / f"{HELD_OUT}.tmp").replace(folder / HELD_OUT)
-        (folder / f"{CARD}.tmp").write_text(text)
-        (folder / f"{WEIGHTS}.tmp").replace(folder / WEIGHTS)
-        (folder / f"{CARD}.tmp").replace(folder / CARD)  # last: a folder with a card is complete
+        temporary = folder / _UNFINISHED
+        shutil.rmtree(temporary, ignore_errors=True)  # of a killed process
+        temporary.mkdir()
+        try:
+            if isinstance(self.model, ForeignModel):
+                save_foreign(self.model, temporary / FILE)
+            save_file(weights, temporary / WEIGHTS)
+            if self.held_out is not None:
+                save_held_out(self.held_out, temporary / HELD_OUT)
+            (temporary / CARD).write_text(text)
+            _replace_files(folder, temporary)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
         return folder
 
     @classmethod
@@ -274,10 +279,28 @@ class Classifier:
 def refuse_other_content(folder: Path) -> None:
     """Raise unless the folder is new, empty or holds a classifier, which may be replaced.
 
+    The classifier may be incomplete: a process that saved it was killed.
+
     Example:
         >>> refuse_other_content(Path("no such folder"))
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"a classifier is saved in a folder, but {folder} is a file")
-    if folder.is_dir() and not (folder / CARD).exists() and any(folder.iterdir()):
+    if not folder.is_dir() or (folder / CARD).exists():
+        return
+    if any(path.name not in (*_FILES, _UNFINISHED) for path in folder.iterdir()):
         raise ValueError(f"{folder} holds files that are not a classifier; choose another folder")
+
+
+def _replace_files(folder: Path, new: Path) -> None:
+    """Replace the files of a classifier by those of another folder.
+
+    A folder with a card is complete, and an old card must not describe new weights: the card goes
+    first and comes last.
+    """
+    (folder / CARD).unlink(missing_ok=True)
+    for name in reversed(_FILES):
+        if (new / name).exists():
+            (new / name).replace(folder / name)
+        else:
+            (folder / name).unlink(missing_ok=True)
