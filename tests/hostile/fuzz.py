@@ -53,7 +53,7 @@ def fuzz(name, target, *, seed, first, inputs, tally, keep=None):
         choice = random.Random(f"{seed} {name} {number}")
         content = target.mutate(target.original, choice)
         target.path.write_bytes(content)
-        error = _read(target, tally)
+        error = read(target, tally)
         if error:
             tally.errors[error] += 1
             if keep is not None:
@@ -62,7 +62,7 @@ def fuzz(name, target, *, seed, first, inputs, tally, keep=None):
     tally.growth = max(tally.growth, _megabytes() - before)
 
 
-def _read(target, tally):
+def read(target, tally):
     """Read a file; the name of the exception if it is not one of ours, else None."""
     tally.inputs += 1
     start = time.monotonic()
@@ -136,7 +136,7 @@ def markdown(file):
     return "\n".join(rows)
 
 
-def _lines(tallies, head):
+def lines_of(tallies, head):
     """One line of JSON for each target."""
     lines = []
     for one, tally in tallies.items():
@@ -187,7 +187,7 @@ def main():
             first += options.inputs
             total = sum(tally.inputs for tally in tallies.values())
             has_run = planted_ran(folder)
-            out.write_text(earlier + _lines(tallies, head | {"planted_ran": has_run}))
+            out.write_text(earlier + lines_of(tallies, head | {"planted_ran": has_run}))
     clean = all(tally.is_clean for tally in tallies.values()) and not has_run
     print(f"{total:,} inputs, {len(tallies)} targets")
     for one, tally in tallies.items():

@@ -46,8 +46,9 @@ from oddkout.cli.source import (
 from oddkout.cli.terminal import printable
 from oddkout.comparing.winner import fit_winner
 from oddkout.data.categories import RARE_BELOW
-from oddkout.fitting.classifier import Classifier, refuse_other_content
+from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.fit import fit
+from oddkout.fitting.folder import refuse_other_content
 
 
 def train_classifier(

@@ -1,7 +1,6 @@
 """A trained classifier, in memory and on disk: weights and a card; no pickle, no code."""
 
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from oddkout.decisions.held_out import HeldOut
 from oddkout.evaluation import Evaluation
 from oddkout.fitting.card import CARD, FORMAT, read_card, written_view
 from oddkout.fitting.deciding import decided
+from oddkout.fitting.folder import new_files, refuse_other_content
 from oddkout.fitting.folds import FoldScores
 from oddkout.fitting.held_out_file import HELD_OUT, load_held_out, save_held_out
 from oddkout.fitting.preparation import Standardisation
@@ -30,9 +30,7 @@ from oddkout.fitting.weights import WEIGHTS, loaded_network
 from oddkout.mixture import Mixture
 from oddkout.models.foreign import FILE, ForeignModel, save_foreign
 from oddkout.prior import requested_prior
-
-_FILES = (CARD, WEIGHTS, HELD_OUT, FILE)
-_UNFINISHED = ".saving.tmp"
+from oddkout.writing import write_tensors
 
 
 @dataclass(kw_only=True)
@@ -227,26 +225,18 @@ class Classifier:
         Args:
             folder: A new or empty folder, or one with a classifier, which is replaced.
         """
-        from safetensors.torch import save_file
-
         folder = Path(folder)
         refuse_other_content(folder)
         text = json.dumps(self.card, indent=2, allow_nan=False)
         folder.mkdir(parents=True, exist_ok=True)
         weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
-        temporary = folder / _UNFINISHED
-        shutil.rmtree(temporary, ignore_errors=True)  # of a killed process
-        temporary.mkdir()
-        try:
+        with new_files(folder) as new:
             if isinstance(self.model, ForeignModel):
-                save_foreign(self.model, temporary / FILE)
-            save_file(weights, temporary / WEIGHTS)
+                save_foreign(self.model, new / FILE)
+            write_tensors(weights, new / WEIGHTS)
             if self.held_out is not None:
-                save_held_out(self.held_out, temporary / HELD_OUT)
-            (temporary / CARD).write_text(text)
-            _replace_files(folder, temporary)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+                save_held_out(self.held_out, new / HELD_OUT)
+            (new / CARD).write_text(text)
         return folder
 
     @classmethod
@@ -274,33 +264,3 @@ class Classifier:
             held_out=load_held_out(folder / HELD_OUT, classes=len(card.classes)),
             details=card.details,
         )
-
-
-def refuse_other_content(folder: Path) -> None:
-    """Raise unless the folder is new, empty or holds a classifier, which may be replaced.
-
-    The classifier may be incomplete: a process that saved it was killed.
-
-    Example:
-        >>> refuse_other_content(Path("no such folder"))
-    """
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"a classifier is saved in a folder, but {folder} is a file")
-    if not folder.is_dir() or (folder / CARD).exists():
-        return
-    if any(path.name not in (*_FILES, _UNFINISHED) for path in folder.iterdir()):
-        raise ValueError(f"{folder} holds files that are not a classifier; choose another folder")
-
-
-def _replace_files(folder: Path, new: Path) -> None:
-    """Replace the files of a classifier by those of another folder.
-
-    A folder with a card is complete, and an old card must not describe new weights: the card goes
-    first and comes last.
-    """
-    (folder / CARD).unlink(missing_ok=True)
-    for name in reversed(_FILES):
-        if (new / name).exists():
-            (new / name).replace(folder / name)
-        else:
-            (folder / name).unlink(missing_ok=True)
