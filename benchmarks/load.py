@@ -128,10 +128,11 @@ def contestants(folder):
 
 
 def _model(folder):
-    import oddkout as oko
-    from oddkout.data.table_files import read_table
+    import pandas as pd
 
-    frame = read_table(folder / "classes.csv").drop(columns="y").head(2000)
+    import oddkout as oko
+
+    frame = pd.read_csv(folder / "classes.csv").drop(columns="y").head(2000)
     return oko.Classifier.load(folder / "classes-model"), frame
 
 
@@ -180,7 +181,7 @@ def measured(step, folder):
         sizes = out.tell(), error.tell()
         out.seek(0), error.seek(0)
         said = out.read(300) if own else f"{sizes[0]:,} bytes"
-        last = error.read()[-300:] if process.returncode else ""
+        last = error.read().strip().splitlines()[-1][:300] if process.returncode else ""
     cpu = after.children_user + after.children_system - before.children_user
     return {
         "step": step,

@@ -79,7 +79,10 @@ def finish(arguments, out, **options):
 
 def performed(trial, fault, **options):
     """Disturb a command, finish it, and return a line of what came of it."""
-    FAULTS[fault](trial)
+    try:
+        FAULTS[fault](trial)
+    except TimeoutError as error:
+        trial.problems.append(str(error))
     problems = trial.problems + finish(trial.arguments, trial.out, **options)
     problems += differences(trial.quiet, outcome(trial.out))
     return dict(trial.counts) | {"runs": len(run_names(trial.quiet)), "problems": problems}

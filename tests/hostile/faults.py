@@ -189,8 +189,10 @@ def lost_workers(trial):
     The table must say which run failed, why, and what to do.
     """
     command = trial.start()
-    _wait(command, trial.choice.uniform(0.1, 0.9) * trial.seconds)
-    if not (found := [process for process in command.workers() if is_worker(process)]):
+    while not (found := [p for p in command.workers() if is_worker(p)]) and not command.has_ended():
+        time.sleep(0.01)
+    _wait(command, trial.choice.uniform(0, 0.3) * trial.seconds)
+    if not found:
         command.ended()
         return
     with contextlib.suppress(ProcessLookupError):

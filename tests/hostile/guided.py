@@ -69,7 +69,7 @@ def main():
             os._exit(0 if tally.is_clean else 1)  # atheris would not return either
 
     # Our own timer watches the time of an input.
-    limits = ["-timeout=0", "-handle_alrm=0", "-rss_limit_mb=0", f"-seed={options.seed}"]
+    limits = ["-timeout=0", "-rss_limit_mb=0", f"-seed={options.seed}"]
     limits += ["-max_len=20000", "-verbosity=0"]
     atheris.Setup([sys.argv[0], *limits, str(corpus)], read)
     fuzz.watch_time()
