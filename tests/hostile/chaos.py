@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 from hostile import cut_ranks, faults, lost_nodes
@@ -89,30 +90,36 @@ def performed(trial, fault, **options):
 
 
 def markdown(file):
-    """All lines of a file as a table, one row per fault and command."""
+    """All lines of a file as a table, one row per fault and command, and the notes on problems."""
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     rows = ["| fault | command | trials | disturbances | with a problem |",
             "| --- | --- | ---: | --- | ---: |"]  # fmt: skip
-    known = {"two writers": "writers"}
-    for fault in FAULTS:
-        for command in dict.fromkeys(line["command"] for line in lines):
-            own = [
-                line for line in lines
-                if (known.get(line["fault"], line["fault"]), line["command"]) == (fault, command)
-            ]  # fmt: skip
-            if not own:
-                continue
-            sums = Counter()
-            for line in own:
-                sums.update({k: v for k, v in line.items() if k not in _HEAD and v})
-            told = ", ".join(f"{number} {name}" for name, number in sums.items())
-            failed = sum(bool(line["problems"]) for line in own)
-            rows.append(f"| {fault} | {command} | {len(own)} | {told} | {failed} |")
-    total = sum(line.get("kills", 0) for line in lines)
-    return "\n".join([*rows, "", f"{len(lines)} trials, {total} kills in total."])
+    renamed = {"two writers": "writers"}
+    for fault, command in product(FAULTS, dict.fromkeys(line["command"] for line in lines)):
+        own = [
+            line for line in lines
+            if (renamed.get(line["fault"], line["fault"]), line["command"]) == (fault, command)
+            and (line["problems"] or _disturbances(line))  # else it ended before the fault
+        ]  # fmt: skip
+        if not own:
+            continue
+        sums = sum(map(_disturbances, own), Counter())
+        told = ", ".join(f"{number} {name}" for name, number in sums.items())
+        failed = sum(bool(line["problems"]) for line in own)
+        rows.append(f"| {fault} | {command} | {len(own)} | {told} | {failed} |")
+    notes = Counter(line["note"] for line in lines if "note" in line)
+    told = [f"* {count} x {note}" for note, count in notes.items()]
+    return "\n".join([*rows, "", f"{_disturbances_of_all(lines)} in total. Problems:", "", *told])
 
 
-_HEAD = ("command", "fault", "seed", "trial", "start", "runs", "problems")
+def _disturbances(line):
+    return Counter({name: n for name, n in line.items() if name not in _HEAD and n})
+
+
+def _disturbances_of_all(lines):
+    sums = sum(map(_disturbances, lines), Counter())
+    shown = ("kills", "full disks", "lost nodes", "cut ranks", "lost workers", "clock jumps")
+    return ", ".join(f"{sums[name]} {name}" for name in shown)
 
 
 def main():
@@ -175,6 +182,10 @@ def main():
     return 1 if failed else 0
 
 
+_HEAD = (
+    *("command", "fault", "seed", "trial", "start", "runs", "problems", "note"),
+    "seconds to end",
+)
 _FORKED = ("kills", "full disk", "writers", "lost workers")
 
 if __name__ == "__main__":

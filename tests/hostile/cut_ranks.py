@@ -18,8 +18,11 @@ def cut_ranks(trial):
     """Kill one of two ranks at a random time, once or twice."""
     for _ in range(trial.choice.randint(1, 2)):
         command = trial.start(launcher=LAUNCHER)
-        end = time.monotonic() + trial.choice.uniform(0.1, 0.7) * trial.seconds
-        while not command.has_ended() and (time.monotonic() < end or len(_ranks(command)) < 2):
+        must_have_joined = trial.choice.random() < 0.8
+        while not command.has_ended() and not _is_ready(_ranks(command), must_have_joined):
+            time.sleep(0.02)
+        end = time.monotonic() + trial.choice.uniform(0, 0.2) * trial.seconds
+        while not command.has_ended() and time.monotonic() < end:
             time.sleep(0.02)
         if len(ranks := _ranks(command)) < 2:
             command.ended()
@@ -44,6 +47,10 @@ def cut_ranks(trial):
             said |= "Signal 9 (SIGKILL)" in error
             trial.counts["while importing"] += 1
         trial.expect(code != 0 and said, f"exit {code} of cut training: {error[-300:]}")
+
+
+def _is_ready(ranks, must_have_joined):
+    return len(ranks) == 2 and (not must_have_joined or all(map(_has_joined, ranks)))
 
 
 def _has_joined(process):

@@ -14,6 +14,8 @@ def cluster():
     """A cluster of nodes with one core each, and a head that performs nothing."""
     with tempfile.TemporaryDirectory(prefix="ok") as folder:
         os.environ |= {"RAY_TMPDIR": folder, "RAY_USAGE_STATS_ENABLED": "0"}
+        # By default 15, so that nothing happens on a busy machine; Ray wants the name as it is.
+        os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         os.environ.pop("RAY_ADDRESS", None)
         from ray.cluster_utils import Cluster
