@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+from hostile.chaos import markdown
 from hostile.originals import table
 from hostile.outcomes import age, differences, left_over, old, outcome
 from hostile.started import Command
@@ -78,3 +79,17 @@ def test_a_command_that_hangs_is_seen(sleeper):
     command.close()
     for process in command.workers():
         process.kill()
+
+
+def test_the_table_counts_disturbances_and_leaves_out_trials_without_any(tmp_path):
+    head = {"command": "train", "fault": "kills", "seed": 1, "trial": 0, "runs": 2}
+    rows = [
+        {"kills": 3, "problems": []},
+        {"kills": 0, "problems": []},
+        {"kills": 4, "problems": ["lost: a"], "note": "fixed"},
+    ]
+    (tmp_path / "lines").write_text("".join(json.dumps(head | row) + "\n" for row in rows))
+    text = markdown(tmp_path / "lines")
+    assert "| kills | train | 2 | 7 kills | 1 |" in text
+    assert "7 kills, 0 full disks" in text
+    assert text.endswith("* 1 x fixed")
