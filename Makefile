@@ -8,7 +8,7 @@ BILL := .venv-bill
 
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "oddkout needs Python 3.11 or later, got " + sys.version.split()[0] + "; run: make PYTHON=python3.11")'
 
-.PHONY: demo test fuzz chaos test-flax flax-environment lint docs bench bill constraints clean
+.PHONY: demo test fuzz chaos load test-flax flax-environment lint docs bench bill constraints clean
 
 demo: $(DEMO)  ## the main job on embedded data
 	$(BIN)/oddkout compare --out runs/demo
@@ -24,9 +24,13 @@ fuzz: $(INSTALLED)  ## damaged files for every reader, for MINUTES from SEED; se
 	OMP_NUM_THREADS=1 PYTHONPATH=src:tests nice -n 19 $(BIN)/python -m hostile.fuzz \
 		--minutes $(MINUTES) --seed $(SEED)
 
-chaos: $(INSTALLED)  ## kills, full disks and two writers, for MINUTES from SEED; results/chaos.jsonl
+chaos: $(INSTALLED)  ## kills and other faults, for MINUTES from SEED; results/chaos.jsonl
 	OMP_NUM_THREADS=1 PYTHONPATH=src:tests nice -n 19 $(BIN)/python -m hostile.chaos \
 		--minutes $(MINUTES) --seed $(SEED)
+
+load: $(INSTALLED)  ## much data at once: time and memory; results/load.jsonl
+	$(BIN)/python benchmarks/load.py
+	$(BIN)/python benchmarks/load.py --clean
 
 test-flax: $(FLAX)/.installed  ## tests of oddkout.flax, with JAX
 	$(FLAX)/bin/python -c 'import flax, jax'

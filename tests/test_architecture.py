@@ -13,7 +13,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # From the bottom up: a module imports only what stands in a row above its own.
 LAYERS = [
-    ["checks", "draws", "randomness", "reading", "version"],
+    ["checks", "draws", "randomness", "reading", "version", "writing"],
     ["records"],
     ["balance", "sets", "models", "data", "metrics", "workers", "_worker"],
     ["pairs", "partners", "heads", "calibrators"],

@@ -16,9 +16,21 @@ def test_every_item_has_its_result_and_a_worker_that_dies_is_replaced():
     workers = Workers(doubled_or_die, processes=2)
     results = dict(workers([3, -1, 5, 7]))
     assert isinstance(results[1], Died)
-    assert "killed by SIGKILL, perhaps because memory ran out" in results[1].cause
+    assert (
+        "killed by SIGKILL; perhaps memory ran out: free some, or use fewer processes"
+        in results[1].cause
+    )
     assert (results[0], results[2], results[3]) == (6, 10, 14)
     assert dict(workers([1])) == {0: 2}, "workers serve again"
+
+
+def test_a_worker_that_died_while_it_waited_takes_no_item():
+    workers = Workers(doubled_or_die, processes=1)
+    assert dict(workers([1])) == {0: 2}
+    waiting = workers._idle[0].process
+    waiting.kill()
+    waiting.join()
+    assert dict(workers([2])) == {0: 4}
 
 
 def test_processes_are_at_least_one():

@@ -60,7 +60,7 @@ class Workers:
         try:
             while waiting or busy:
                 while waiting and len(busy) < self.processes:
-                    worker = self._idle.pop() if self._idle else _Worker(self._function)
+                    worker = self._living()
                     busy[worker.end] = worker
                     worker.take(*waiting.pop())
                 # All processes are busy again; now the caller may use the results.
@@ -69,6 +69,15 @@ class Workers:
             yield from ended
         finally:
             _stop(list(busy.values()))
+
+    def _living(self) -> "_Worker":
+        """A worker without an item: one that is kept, unless it died meanwhile, or a new one."""
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.process.is_alive():
+                return worker
+            worker.stop()
+        return _Worker(self._function)
 
     def _finished(self, worker: "_Worker") -> tuple[int, Any]:
         """The result of a worker. A living worker is kept for the next item."""
@@ -137,7 +146,8 @@ def _cause(code: int) -> str:
     """Why a worker process ended, from its exit code."""
     if code >= 0:
         return f"the worker process ended with exit code {code}; see its output on stderr"
-    hint = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
+    is_memory = -code == signal.SIGKILL
+    hint = "; perhaps memory ran out: free some, or use fewer processes" if is_memory else ""
     return f"the worker process was killed by {signal.Signals(-code).name}{hint}"
 
 

@@ -140,7 +140,10 @@ def test_a_method_that_failed_is_shown_with_its_reason_and_left_out_of_the_verdi
     assert comparison.failed == {"vanilla": "seed 1 diverged\nTraceback"}
     assert comparison.verdict.startswith("oko has the highest mean accuracy, 80.3 %: significantly")
     text = comparison_text(comparison)
-    assert "vanilla failed: seed 1 diverged " in " ".join(text.split())
+    runs = [run for run in comparison.by_method["vanilla"] if run.has_failed]
+    which = "; ".join(f"run {run.config.id}, seed {run.config.seed}" for run in runs)
+    assert f"vanilla failed: seed 1 diverged ({which})" in " ".join(text.split())
+    assert "--retry-failed" in text, "what to do"
     assert "Traceback" not in text
     assert comparison_json(comparison)["failed"] == comparison.failed
 

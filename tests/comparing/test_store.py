@@ -168,11 +168,18 @@ def test_a_file_is_not_a_folder_of_runs(tmp_path):
 
 
 def test_what_the_killed_left_is_swept_after_an_hour(tmp_path):
-    for name, age in (("old", 4000), ("new", 10)):
+    """Folders of runs and single files, whatever way the clock jumped meanwhile."""
+    for name, age in (("old", 4000), ("new", 10), ("future", -4000), ("soon", -10)):
         (tmp_path / f".{name}.tmp").mkdir()
-        os.utime(tmp_path / f".{name}.tmp", (time.time() - age,) * 2)
+        (tmp_path / f".{name}.json.1.tmp").touch()
+        (tmp_path / f".{name}.1.tmp.npz").touch()
+        for path in tmp_path.glob(f".{name}.*"):
+            os.utime(path, (time.time() - age,) * 2)
     RunStore(tmp_path).sweep()
-    assert [path.name for path in tmp_path.iterdir()] == [".new.tmp"]
+    kept = {
+        f".{name}.{end}" for name in ("new", "soon") for end in ("tmp", "json.1.tmp", "1.tmp.npz")
+    }
+    assert {path.name for path in tmp_path.iterdir()} == kept
 
 
 def test_fifty_readers_never_see_a_half_written_run(tmp_path):

@@ -1,6 +1,10 @@
 """Classifiers: probabilities, priors, and saving to disk."""
 
+import contextlib
 import json
+import shutil
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -130,6 +134,47 @@ def test_a_classifier_of_tables_refuses_arrays():
         classifier.predict_proba(x)
     encoded = classifier.encoded_logits(classifier.encoder.encode(frame))
     np.testing.assert_array_equal(encoded, classifier.predict_logits(frame))
+
+
+def test_a_killed_save_can_be_repeated_and_never_mixes_two_classifiers(
+    fitted, tmp_path, monkeypatch
+):
+    class Killed(BaseException):
+        pass
+
+    folder, original = tmp_path / "model", Path.replace
+
+    def end(steps):
+        """Save, and be killed after a number of steps."""
+        left = [steps]
+
+        def replaced(path, target):
+            if not left[0]:
+                raise Killed
+            left[0] -= 1
+            return original(path, target)
+
+        with monkeypatch.context() as patch, contextlib.suppress(Killed):
+            patch.setattr(Path, "replace", replaced)
+            fitted.save(folder)
+
+    for steps, is_new in product(range(4), (True, False)):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not is_new:
+            fitted.save(folder)
+            (folder / "card.json").write_text((folder / "card.json").read_text() + " old")
+        end(steps)
+        if steps < 3:
+            assert not (folder / "card.json").exists(), "no card without all the rest"
+            with pytest.raises(OSError, match="card"):
+                Classifier.load(folder)
+        (folder / ".saving.tmp").mkdir(exist_ok=True)
+        (folder / ".saving.tmp" / ".tmpSafetensors").touch()
+        fitted.save(folder)
+        assert Classifier.load(folder).classes == fitted.classes
+        assert sorted(path.name for path in folder.iterdir()) == [
+            "card.json", "held-out.safetensors", "model.safetensors",
+        ]  # fmt: skip
 
 
 def test_other_folders_are_not_overwritten(fitted, tmp_path):

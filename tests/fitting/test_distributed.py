@@ -46,7 +46,7 @@ weights = torch.cat([p.detach().flatten() for p in trained.model.parameters()])
 LEFT = """
 import gc, sys, torch
 from pathlib import Path
-from oddkout.cli.train import processes
+from oddkout.cli.ranks import processes
 gc.disable()
 with processes():
     rank = torch.distributed.get_rank()
@@ -55,6 +55,22 @@ with processes():
     del model
 left = [kind for kind in map(type, gc.get_objects()) if "DistributedDataParallel" in kind.__name__]
 Path(sys.argv[1], str(rank)).write_text(str(len(left)))
+"""
+
+
+# One process is killed while the other waits for it.
+CUT = """
+import os, signal, sys, torch
+from oddkout.cli.ranks import processes
+try:
+    with processes():
+        torch.distributed.barrier()
+        if torch.distributed.get_rank() == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        torch.distributed.all_reduce(torch.ones(1))
+except OSError as error:
+    print(f"oddkout: {error}", file=sys.stderr, flush=True)
+    os._exit(2)
 """
 
 
@@ -126,6 +142,14 @@ def test_no_process_waits_for_one_that_failed(tmp_path, script):
     assert done.returncode != 0
     assert "this rank fails" in done.stderr
     assert time.monotonic() - start < 90
+
+
+def test_a_process_whose_partner_is_killed_ends_and_says_what_to_do(tmp_path):
+    (tmp_path / "cut.py").write_text(CUT)
+    done = torchrun(str(tmp_path / "cut.py"), timeout=60)
+    assert done.returncode != 0
+    (said,) = {line for line in done.stderr.splitlines() if line.startswith("oddkout: ")}
+    assert "run the same command again to resume from the last checkpoint" in said
 
 
 def test_the_command_trains_with_two_processes(tmp_path):

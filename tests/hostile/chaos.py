@@ -2,151 +2,124 @@
 
     PYTHONPATH=src:tests python -m hostile.chaos --seed 1 --minutes 60
 
-Each trial takes a command (``compare``, ``train`` with members, ``reproduce``) and a fault: kills
-(SIGKILL of the driver, sometimes of a worker), full disks (a limit on the size of files, beyond
-which every write fails), or two writers on one folder, one of which is killed. The command is then
-run to its end. It checks that
+Each trial takes a command (``compare``, ``train`` with members of a table and of images,
+``reproduce``) and a fault: kills, full disks, several writers, jumping clocks, lost workers, lost
+nodes of a Ray cluster, or cut ranks of distributed training. The command is then run to its end. It
+checks that
 
 * tables and weights are identical to those of an undisturbed run, and every run is there once,
 * no process of a killed command lives 10 s later,
-* no temporary file is left that is older than an hour, once the command has run again.
+* no temporary file is left that is older than an hour, once the command has run again,
+* what the user reads says what happened.
 
 Every trial appends a line to ``results/chaos.jsonl``; the exit code is 1 if one failed.
+``--markdown`` shows the sums.
 """
 
 import argparse
 import json
-import os
 import random
-import resource
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
-import psutil
+from hostile import cut_ranks, faults, lost_nodes
 from hostile.originals import table
+from hostile.outcomes import age, differences, left_over, old, outcome, run_names
+from hostile.started import Command, import_everything
 
-GRACE_SECONDS = 10
-HOUR = 3600
-_TIMELESS = ("seconds", "versions")  # what may differ between identical runs
+FAULTS = {
+    "kills": faults.kills,
+    "full disk": faults.full_disk,
+    "writers": faults.writers,
+    "clock jumps": faults.clock_jumps,
+    "lost workers": faults.lost_workers,
+    "lost nodes": lost_nodes.lost_nodes,
+    "cut ranks": cut_ranks.cut_ranks,
+}
 
-FAULTS = ("kills", "full disk", "two writers")
+# Commands that a fault suits, if not all. Two trainings may not share a folder: the second would
+# replace the first.
+SUITED = {
+    "writers": ("compare", "reproduce"),
+    "lost workers": ("compare",),
+    "lost nodes": ("compare",),
+    "cut ranks": ("ranks",),
+}
 
 
 def commands(data):
     """The commands by name, without ``--out``."""
-    quick = ["--target", "y", "--folds", "2", "--learning-rates", "0.1"]
+    quick = ["--folds", "2", "--learning-rates", "0.1"]
+    uneven = ["--distribution", "heavy-tailed", "--train-examples", "61", "--model", "mlp"]
     return {
-        "compare": ["compare", str(data), *quick, "--methods", "vanilla,oko", "--seeds", "2",
-                    "--updates", "300", "--processes", "2"],
-        "train": ["train", str(data), *quick, "--method", "oko", "--updates", "1500"],
+        "compare": ["compare", str(data), "--target", "y", *quick, "--methods", "vanilla,oko",
+                    "--seeds", "2", "--updates", "300"],
+        "train": ["train", str(data), "--target", "y", *quick, "--method", "oko", "--updates",
+                  "1500"],
+        "train images": ["train", "digits", *quick, *uneven, "--updates", "900"],
+        "ranks": ["train", "digits", *quick, *uneven, "--updates", "900"],
         "reproduce": ["reproduce", "--preset", "smoke", "--datasets", "mnist", "--distributions",
                       "uniform", "--sizes", "5", "--methods", "vanilla,oko", "--seeds", "1",
                       "--updates", "20", "--processes", "2"],
     }  # fmt: skip
 
 
-def start(command, out, *, most_bytes=None):
-    """Start a command; with a limit on the size of files, as on a full disk."""
-
-    def limit():
-        if most_bytes is not None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing raises
-            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-
-    return subprocess.Popen(
-        [sys.executable, "-m", "oddkout", *command, "--out", str(out)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=limit,
-    )
-
-
-def kill(process, choice):
-    """Kill a driver, or one of its workers; return the processes that outlive it too long."""
-    if process.poll() is not None:
-        return []
-    family = psutil.Process(process.pid).children(recursive=True)
-    if family and choice.random() < 0.2:  # the driver must notice and go on
-        family[0].kill()
-        return []
-    process.kill()
-    process.wait()
-    alive = psutil.wait_procs(family, timeout=GRACE_SECONDS)[1]
-    psutil.wait_procs(alive, timeout=10 * GRACE_SECONDS)  # before the next start disturbs them
-    return alive
-
-
-def outcome(out):
-    """What a command has made: its runs without their times, and its weights."""
-    made = {}
-    for path in sorted(Path(out).rglob("*")):
-        if path.name == "run.json" and not path.parent.name.startswith("."):
-            values = json.loads(path.read_text())
-            made[path.parent.name] = {k: v for k, v in values.items() if k not in _TIMELESS}
-        elif path.name in ("model.safetensors", "held-out.safetensors"):
-            made[path.name] = path.read_bytes().hex()
-    return made
-
-
-def differences(quiet, disturbed):
-    """What is lost, doubled or wrong, in words."""
-    lost, more = sorted(quiet.keys() - disturbed.keys()), sorted(disturbed.keys() - quiet.keys())
-    wrong = [name for name in quiet.keys() & disturbed.keys() if quiet[name] != disturbed[name]]
-    found = {"lost": lost, "more": more, "wrong": sorted(wrong)}
-    return [f"{what}: {', '.join(names[:5])}" for what, names in found.items() if names]
-
-
-def left_over(out):
-    """Temporary files and folders that a killed command has left."""
-    return [path for path in Path(out).rglob(".*") if ".tmp" in path.name]
-
-
-def finish(command, out):
+def finish(arguments, out, **options):
     """Run a command to its end; old temporary files must be gone afterwards."""
-    for path in left_over(out):
-        os.utime(path, (time.time() - 2 * HOUR,) * 2)
-    process = start(command, out)
-    error = process.communicate()[1]
-    problems = [] if process.returncode == 0 else [f"exit {process.returncode}: {error[-300:]}"]
-    old = [p.name for p in left_over(out) if p.exists() and time.time() - p.stat().st_mtime > HOUR]
-    return problems + ([f"old temporary files: {old[:3]}"] if old else [])
+    left = left_over(out)
+    age(left)
+    code, _, error = Command([*arguments, "--out", str(out)], **options).ended()
+    problems = [] if code == 0 else [f"exit {code}: {error[-300:]}"]
+    return problems + ([f"old temporary files: {old(left)[:3]}"] if old(left) else [])
 
 
-def trial(command, fault, out, *, seconds, quiet, choice):
+def performed(trial, fault, **options):
     """Disturb a command, finish it, and return a line of what came of it."""
-    kills, orphans, problems = 0, 0, []
-    for _ in range(choice.randint(1, 4) if fault == "kills" else 1):
-        limit = choice.choice([0, 500, 3000, 20_000]) if fault == "full disk" else None
-        processes = [start(command, out, most_bytes=limit)]
-        if fault == "two writers":
-            processes.append(start(command, out))
-        if fault == "full disk":
-            error = processes[0].communicate()[1]
-            if processes[0].returncode == 0 and limit == 0:
-                problems.append("a full disk went unnoticed")
-            if "Traceback" in error:
-                problems.append(f"traceback: {error.strip().splitlines()[-1][:200]}")
-        else:
-            time.sleep(choice.uniform(0, 1.1 * seconds))
-            orphans += len(kill(processes[0], choice))
-            kills += 1
-        for process in processes[1:] if fault == "two writers" else []:
-            process.communicate()
-        for process in processes:
-            if process.poll() is None:
-                process.communicate()
-            process.stderr.close()
-    problems += finish(command, out)
-    problems += differences(quiet, outcome(out))
-    if orphans:
-        problems.append(f"{orphans} processes lived {GRACE_SECONDS} s after a kill")
-    return {"kills": kills, "orphans": orphans, "runs": len(quiet), "problems": problems}
+    try:
+        FAULTS[fault](trial)
+    except TimeoutError as error:
+        trial.problems.append(str(error))
+    problems = trial.problems + finish(trial.arguments, trial.out, **options)
+    problems += differences(trial.quiet, outcome(trial.out))
+    return dict(trial.counts) | {"runs": len(run_names(trial.quiet)), "problems": problems}
+
+
+def markdown(file):
+    """All lines of a file as a table, one row per fault and command, and the notes on problems."""
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    rows = ["| fault | command | trials | disturbances | with a problem |",
+            "| --- | --- | ---: | --- | ---: |"]  # fmt: skip
+    renamed = {"two writers": "writers"}
+    for fault, command in product(FAULTS, dict.fromkeys(line["command"] for line in lines)):
+        own = [
+            line for line in lines
+            if (renamed.get(line["fault"], line["fault"]), line["command"]) == (fault, command)
+            and (line["problems"] or _disturbances(line))  # else it ended before the fault
+        ]  # fmt: skip
+        if not own:
+            continue
+        sums = sum(map(_disturbances, own), Counter())
+        told = ", ".join(f"{number} {name}" for name, number in sums.items())
+        failed = sum(bool(line["problems"]) for line in own)
+        rows.append(f"| {fault} | {command} | {len(own)} | {told} | {failed} |")
+    notes = Counter(line["note"] for line in lines if "note" in line)
+    told = [f"* {count} x {note}" for note, count in notes.items()]
+    return "\n".join([*rows, "", f"{_disturbances_of_all(lines)} in total. Problems:", "", *told])
+
+
+def _disturbances(line):
+    return Counter({name: n for name, n in line.items() if name not in _HEAD and n})
+
+
+def _disturbances_of_all(lines):
+    sums = sum(map(_disturbances, lines), Counter())
+    shown = ("kills", "full disks", "lost nodes", "cut ranks", "lost workers", "clock jumps")
+    return ", ".join(f"{sums[name]} {name}" for name in shown)
 
 
 def main():
@@ -154,39 +127,66 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=15.0)
-    parser.add_argument("--commands", default="compare,train,reproduce")
+    parser.add_argument("--trials", type=int, default=sys.maxsize)
+    parser.add_argument("--commands", default="compare,train,train images,reproduce,ranks")
     parser.add_argument("--faults", default=",".join(FAULTS))
+    parser.add_argument(
+        "--forked", type=float, default=0.8, help="share of trials without the time of imports"
+    )
     parser.add_argument("--out", type=Path, default=Path("results/chaos.jsonl"))
+    parser.add_argument("--markdown", action="store_true", help="show what --out holds")
     options = parser.parse_args()
+    if options.markdown:
+        print(markdown(options.out))
+        return 0
+    chosen = [
+        (which, fault)
+        for fault in options.faults.split(",")
+        for which in options.commands.split(",")
+        if which in SUITED.get(fault, (which,)) and (which == "ranks") == (fault == "cut ranks")
+    ]
     end, choice, failed = time.monotonic() + 60 * options.minutes, random.Random(options.seed), 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory(prefix="ok") as name:
+        folder, number = Path(name), 0
         known = commands(table(folder / "table.csv"))
-        quiet, seconds, number = {}, {}, 0
-        while time.monotonic() < end:
-            which = choice.choice(options.commands.split(","))
-            # Two trainings may not share a folder: the second would replace the first.
-            faults = [f for f in options.faults.split(",") if which != "train" or f != FAULTS[2]]
-            if which not in quiet:
-                began = time.monotonic()
-                problems = finish(known[which], folder / f"{which}-quiet")
+        forked = [w for w, fault in chosen if options.forked and fault in _FORKED]
+        import_everything([known[which] for which in dict.fromkeys(forked)], folder)
+        quiet = {}
+        while time.monotonic() < end and number < options.trials:
+            which, fault = choice.choice(chosen)
+            is_forked = fault in _FORKED and choice.random() < options.forked
+            launch = {"launcher": cut_ranks.LAUNCHER} if which == "ranks" else {}
+            if (which, is_forked) not in quiet:
+                began, out = time.monotonic(), folder / f"{which}-{is_forked}"
+                problems = finish(known[which], out, is_forked=is_forked, **launch)
                 assert problems == [], problems
-                seconds[which] = time.monotonic() - began
-                quiet[which] = outcome(folder / f"{which}-quiet")
-            fault, out = choice.choice(faults), folder / f"trial-{number}"
-            line = trial(
-                known[which], fault, out, seconds=seconds[which], quiet=quiet[which], choice=choice
-            )
+                quiet[which, is_forked] = time.monotonic() - began, outcome(out)
+                print(f"{which}: {quiet[which, is_forked][0]:.1f} s undisturbed", flush=True)
+                assert outcome(out) == next(q for (w, _), (_, q) in quiet.items() if w == which)
+            seconds, expected = quiet[which, is_forked]
+            (folder / f"trial-{number}").mkdir()
+            trial = faults.Trial(
+                known[which], folder / f"trial-{number}" / "out", seconds, expected, choice,
+                is_forked,
+            )  # fmt: skip
+            line = performed(trial, fault, is_forked=is_forked, **launch)
             with options.out.open("a") as lines:
                 head = {"command": which, "fault": fault, "seed": options.seed, "trial": number}
+                head["start"] = "forked" if is_forked else "started"
                 lines.write(json.dumps(head | line) + "\n")
             failed += bool(line["problems"])
             print(which, fault, line, flush=True)
-            shutil.rmtree(out, ignore_errors=True)
+            shutil.rmtree(folder / f"trial-{number}", ignore_errors=True)
             number += 1
     print(f"{number} trials, {failed} failed")
     return 1 if failed else 0
 
+
+_HEAD = (
+    *("command", "fault", "seed", "trial", "start", "runs", "problems", "note"),
+    "seconds to end",
+)
+_FORKED = ("kills", "full disk", "writers", "lost workers")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -262,6 +262,7 @@ def _comparisons(folder):
             lambda path: compared_winner(copies["w"], source=folder / "table.csv"), mutated_json,
         ),
         "lines": Target(
-            lines / "runs-other.jsonl", lambda path: read_lines(lines), mutated_json, line
+            lines / "runs-other.jsonl", lambda path: read_lines(lines, kind="runs"),
+            mutated_json, line,
         ),
     }  # fmt: skip

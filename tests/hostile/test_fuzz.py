@@ -31,12 +31,24 @@ def test_every_reader_refuses_or_reads(trained, compared, tmp_path, monkeypatch,
             fuzz.fuzz(name, target, seed=0, first=0, inputs=INPUTS, tally=tally)
             with subtests.test(name):
                 assert tally.is_clean, dict(tally.errors)
+                assert name == "cells" or _refuses(target, b"\xff\0garbage"), "it reads its file"
     finally:
         signal.signal(signal.SIGALRM, before)
     assert not fuzz.planted_ran(folder)
     importlib.import_module("planted")
     assert fuzz.planted_ran(folder), "it would have been noticed"
     monkeypatch.delitem(sys.modules, "planted")
+
+
+def _refuses(target, content):
+    target.path.write_bytes(content)
+    try:
+        target.read(target.path)
+    except (ValueError, OSError):
+        return True
+    finally:
+        target.path.write_bytes(target.original)
+    return False
 
 
 def test_the_fuzz_notices_other_exceptions_and_slow_readers(tmp_path, monkeypatch):

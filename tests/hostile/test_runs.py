@@ -10,6 +10,7 @@ from hostile.test_card import changed
 
 from oddkout.comparing.config import RunConfig
 from oddkout.comparing.saved import load_comparison
+from oddkout.comparing.tables import comparison_text
 from oddkout.report.page import first_data
 
 WRONG_RUNS = [
@@ -61,6 +62,8 @@ WRONG_RUNS = [
     ("log", [3]),
     ("log", json.loads("[" * 60 + "]" * 60)),
     ("seconds", {"training": "x"}),
+    ("seconds", {"cpu": None}),
+    ("seconds", {"cpu": -1.0}),
     ("notes", [5]),
     ("versions", {"torch": 2}),
 ]
@@ -112,6 +115,11 @@ def test_a_wrong_value_of_a_comparison_is_refused(runs, place, value):
     edit(runs / "comparison.json", place, value)
     with pytest.raises((ValueError, FileNotFoundError), match=r"comparison\.json|is not in"):
         load_comparison(runs)
+
+
+def test_a_metric_without_a_value_is_shown_as_such(runs):
+    edit(a_run(runs) / "run.json", "tempered.ece.value", None)
+    assert "nan" in comparison_text(load_comparison(runs))
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "empty", "text", "half"])

@@ -1,20 +1,16 @@
 """``oddkout train``: fit, calibrate, evaluate and save one classifier."""
 
-import gc
 import json
-import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
-import torch
 import typer
 
 from oddkout.cli.prior import PriorOption, prior_value
 from oddkout.cli.progress import training_progress
 from oddkout.cli.promises import promise_lines
+from oddkout.cli.ranks import processes
 from oddkout.cli.recipe import (
     DEFAULT_RATES,
     Bfloat16Option,
@@ -50,8 +46,9 @@ from oddkout.cli.source import (
 from oddkout.cli.terminal import printable
 from oddkout.comparing.winner import fit_winner
 from oddkout.data.categories import RARE_BELOW
-from oddkout.fitting.classifier import Classifier, refuse_other_content
+from oddkout.fitting.classifier import Classifier
 from oddkout.fitting.fit import fit
+from oddkout.fitting.folder import refuse_other_content
 
 
 def train_classifier(
@@ -197,23 +194,6 @@ def train_classifier(
     classifier.save(out)
     shutil.rmtree(checkpoint, ignore_errors=True)
     print(json.dumps(_record(classifier, out)) if is_json else printable(_summary(classifier, out)))
-
-
-@contextmanager
-def processes() -> Iterator[bool]:
-    """Join the process group of torchrun, if any; yield whether this is the first process."""
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        yield True
-        return
-    backend = "nccl" if torch.cuda.is_available() else "gloo"
-    torch.distributed.init_process_group(backend)
-    try:
-        yield torch.distributed.get_rank() == 0
-    finally:
-        # A wrapped model keeps the group alive until it is collected. Threads of the group that
-        # outlive the interpreter sometimes abort the process (pytorch issue 190489).
-        gc.collect()
-        torch.distributed.destroy_process_group()
 
 
 def _refuse_with_best(options: dict[str, object]) -> None:

@@ -79,11 +79,15 @@ class Comparison:
     @property
     def failed(self) -> dict[str, str]:
         """The methods with a failed run, each with the reason of its first failure."""
-        return {
-            name: next(run.reason for run in runs if run.has_failed)
-            for name, runs in self.by_method.items()
-            if any(run.has_failed for run in runs)
+        return {name: runs[0].reason for name, runs in self.failed_runs.items()}
+
+    @property
+    def failed_runs(self) -> dict[str, list[Run]]:
+        """The methods with a failed run, each with its failed runs."""
+        failed = {
+            name: [run for run in runs if run.has_failed] for name, runs in self.by_method.items()
         }
+        return {name: runs for name, runs in failed.items() if runs}
 
     @property
     def setting(self) -> RunConfig:

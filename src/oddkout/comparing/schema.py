@@ -84,7 +84,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     extras: dict[str, float] = {}
     protocol: str = ""
     log: list[dict[str, _Scalar]] = []
-    seconds: dict[str, float | None] = {}
+    seconds: dict[str, _Share] = {}
     notes: list[str] = []
     versions: dict[str, str] = {}
 

@@ -254,7 +254,7 @@ def t_interval(values: Sequence[float], *, comparisons: int = 1) -> Interval:
         (-11.7, 13.7)
     """
     mean = fmean(values)
-    if len(values) < 2:
+    if len(values) < 2 or not math.isfinite(mean):  # a seed may have no value
         return Interval(mean, float("nan"), float("nan"))
     from scipy.stats import t
 

@@ -141,11 +141,18 @@ class RunStore:
                 self.forget(run)
 
     def sweep(self) -> None:
-        """Remove half-written runs of killed processes, if they are older than an hour."""
-        for temporary in self.folder.glob(".*.tmp"):
+        """Remove half-written runs and files of killed processes, if they are an hour old.
+
+        Those from the future are removed, too: the clock was set back since.
+        """
+        for temporary in self.folder.glob(".*.tmp*"):
             with suppress(FileNotFoundError):
-                if time.time() - temporary.stat().st_mtime > _OLD_SECONDS:
+                if abs(time.time() - temporary.stat().st_mtime) <= _OLD_SECONDS:
+                    continue
+                if temporary.is_dir():
                     shutil.rmtree(temporary, ignore_errors=True)
+                else:
+                    temporary.unlink()
 
     def _temporary(self, run: Run) -> Path:
         """A unique path that readers ignore."""

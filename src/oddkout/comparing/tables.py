@@ -7,11 +7,17 @@ from typing import Any
 from oddkout.comparing.comparison import Comparison
 from oddkout.comparing.deciding import decision_record
 from oddkout.comparing.rows import Cell, Row, Table, table_rows, tables_of
+from oddkout.comparing.run import Run
 from oddkout.comparing.statistics import Interval, number
 from oddkout.metrics.catalogue import CATALOGUE
 
 # Metrics that frames and JSON hold beside those of the printed tables.
 FURTHER = ("balanced_accuracy", "mcc", "auroc", "average_precision", "skill")
+
+_RETRY = (
+    "Failed runs are kept. Run the same command with --retry-failed to perform them again; in "
+    "Python, retry_failed=True."
+)
 
 
 @dataclass(frozen=True)
@@ -74,9 +80,10 @@ def comparison_text(comparison: Comparison) -> str:
             lines.append(f"{row.method:<{width}}{cells}{last}{temperature}".rstrip())
         lines.append("")
     lines += [
-        f"{name:<{width}}failed: {reason.splitlines()[0]}"
-        for name, reason in comparison.failed.items()
+        f"{name:<{width}}failed: {runs[0].reason.splitlines()[0]} ({_which(runs)})"
+        for name, runs in comparison.failed_runs.items()
     ]
+    lines += [_RETRY, ""] if comparison.failed_runs else []
     lines += [_legend(comparison, best="*", tied="~"), "", comparison.verdict]
     lines.append(f"{comparison.prior_sentence.capitalize()}.")
     return "\n".join(lines)
@@ -104,8 +111,8 @@ def comparison_markdown(comparison: Comparison, *, title: str) -> str:
             lines.append(f"| {' | '.join([row.method, *cells, *_last_cells(table, row)])} |")
         lines.append("")
     lines += [
-        f"- {name} failed: {_markdown(reason.splitlines()[0])}"
-        for name, reason in comparison.failed.items()
+        f"- {name} failed: {_markdown(runs[0].reason.splitlines()[0])} ({_which(runs)})"
+        for name, runs in comparison.failed_runs.items()
     ]
     lines += [""] if comparison.failed else []
     return "\n".join([*lines, _legend(comparison, best="**bold**", tied="~"), ""])
@@ -194,6 +201,9 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "seeds": comparison.seeds,
         "methods": rows,
         "failed": comparison.failed,
+        "failed_runs": {
+            name: [run.config.id for run in runs] for name, runs in comparison.failed_runs.items()
+        },
     }
 
 
@@ -219,6 +229,11 @@ def _legend(comparison: Comparison, *, best: str, tied: str) -> str:
         f"{seeds} [95 % interval, for training and test sample]; {best} best, {tied} difference "
         "to the best within chance (paired, corrected for all pairs of methods)"
     )
+
+
+def _which(runs: Sequence[Run]) -> str:
+    """Which runs, in words."""
+    return "; ".join(f"run {run.config.id}, seed {run.config.seed}" for run in runs)
 
 
 def _last_titles(table: Table, *, temperature: str) -> list[str]:

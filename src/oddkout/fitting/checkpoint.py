@@ -13,6 +13,7 @@ from oddkout.checks import Number
 from oddkout.reading import reading
 from oddkout.records import checked_record
 from oddkout.version import __version__
+from oddkout.writing import write_tensors
 
 _REPAIR = "delete it to start anew, or train with the arguments and version it was made with"
 
@@ -50,8 +51,6 @@ def save_checkpoint(
         snapshots: Weights kept so far, by number of updates.
         run: The ``run_digest`` of this run.
     """
-    from safetensors.torch import save_file
-
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     if average is not None:
         tensors |= {f"average.{name}": value for name, value in average.state_dict().items()}
@@ -64,7 +63,7 @@ def save_checkpoint(
     # Snapshots may share memory with the model; files must not.
     packed = {name: value.detach().contiguous().clone() for name, value in tensors.items()}
     metadata = {"update": str(update), "log": json.dumps(log), "run": run}
-    save_file(packed, temporary, metadata=metadata)
+    write_tensors(packed, temporary, metadata=metadata)
     temporary.replace(path)
 
 

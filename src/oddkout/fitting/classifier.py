@@ -21,6 +21,7 @@ from oddkout.decisions.held_out import HeldOut
 from oddkout.evaluation import Evaluation
 from oddkout.fitting.card import CARD, FORMAT, read_card, written_view
 from oddkout.fitting.deciding import decided
+from oddkout.fitting.folder import new_files, refuse_other_content
 from oddkout.fitting.folds import FoldScores
 from oddkout.fitting.held_out_file import HELD_OUT, load_held_out, save_held_out
 from oddkout.fitting.preparation import Standardisation
@@ -29,6 +30,7 @@ from oddkout.fitting.weights import WEIGHTS, loaded_network
 from oddkout.mixture import Mixture
 from oddkout.models.foreign import FILE, ForeignModel, save_foreign
 from oddkout.prior import requested_prior
+from oddkout.writing import write_tensors
 
 
 @dataclass(kw_only=True)
@@ -223,25 +225,18 @@ class Classifier:
         Args:
             folder: A new or empty folder, or one with a classifier, which is replaced.
         """
-        from safetensors.torch import save_file
-
         folder = Path(folder)
         refuse_other_content(folder)
         text = json.dumps(self.card, indent=2, allow_nan=False)
         folder.mkdir(parents=True, exist_ok=True)
         weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
-        if isinstance(self.model, ForeignModel):
-            save_foreign(self.model, folder / f".{FILE}")
-            (folder / f".{FILE}").replace(folder / FILE)
-        save_file(weights, folder / f"{WEIGHTS}.tmp")
-        if self.held_out is None:
-            (folder / HELD_OUT).unlink(missing_ok=True)
-        else:
-            save_held_out(self.held_out, folder / f"{HELD_OUT}.tmp")
-            (folder / f"{HELD_OUT}.tmp").replace(folder / HELD_OUT)
-        (folder / f"{CARD}.tmp").write_text(text)
-        (folder / f"{WEIGHTS}.tmp").replace(folder / WEIGHTS)
-        (folder / f"{CARD}.tmp").replace(folder / CARD)  # last: a folder with a card is complete
+        with new_files(folder) as new:
+            if isinstance(self.model, ForeignModel):
+                save_foreign(self.model, new / FILE)
+            write_tensors(weights, new / WEIGHTS)
+            if self.held_out is not None:
+                save_held_out(self.held_out, new / HELD_OUT)
+            (new / CARD).write_text(text)
         return folder
 
     @classmethod
@@ -269,15 +264,3 @@ class Classifier:
             held_out=load_held_out(folder / HELD_OUT, classes=len(card.classes)),
             details=card.details,
         )
-
-
-def refuse_other_content(folder: Path) -> None:
-    """Raise unless the folder is new, empty or holds a classifier, which may be replaced.
-
-    Example:
-        >>> refuse_other_content(Path("no such folder"))
-    """
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"a classifier is saved in a folder, but {folder} is a file")
-    if folder.is_dir() and not (folder / CARD).exists() and any(folder.iterdir()):
-        raise ValueError(f"{folder} holds files that are not a classifier; choose another folder")

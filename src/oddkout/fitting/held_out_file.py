@@ -11,6 +11,7 @@ from oddkout.fitting.folds import UNSCORED
 from oddkout.fitting.pipeline import MembersOption
 from oddkout.fitting.stack import Stack
 from oddkout.reading import reading
+from oddkout.writing import write_tensors
 
 HELD_OUT = "held-out.safetensors"
 _SOURCE = "source"
@@ -73,8 +74,6 @@ def _numbered(values: torch.Tensor) -> np.ndarray:
 
 def save_held_out(held_out: HeldOut, path: Path) -> None:
     """Write held-out predictions: numbers, without names of examples or groups."""
-    from safetensors.numpy import save_file
-
     arrays = {
         "logits": held_out.logits,
         "labels": held_out.labels,
@@ -82,8 +81,8 @@ def save_held_out(held_out: HeldOut, path: Path) -> None:
     }
     if held_out.groups is not None:
         arrays["groups"] = held_out.groups
-    contiguous = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
-    save_file(contiguous, path, metadata={_SOURCE: held_out.source})
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(a)) for name, a in arrays.items()}
+    write_tensors(tensors, path, metadata={_SOURCE: held_out.source})
 
 
 def load_held_out(path: Path, *, classes: int) -> HeldOut | None:

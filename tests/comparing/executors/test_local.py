@@ -25,7 +25,8 @@ def test_a_process_that_is_killed_fails_its_own_job_and_is_replaced():
     first, killed, last = (runs[0] for runs in executor(jobs_with_seeds(1, 13, 2)))
     assert [run.config.seed for run in (first, killed, last)] == [1, 13, 2], "in their order"
     assert killed.reason == (
-        "the worker process was killed by SIGKILL, perhaps because memory ran out"
+        "the worker process was killed by SIGKILL; perhaps memory ran out: free some, or use fewer "
+        "processes"
     )
     assert not first.has_failed
     assert not last.has_failed
