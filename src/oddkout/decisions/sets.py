@@ -197,7 +197,8 @@ class PredictionSets(Calibrated):
         self.notes = ()
         if self.always:
             names = [f"{self.classes[c]} ({sizes[c]})" for c in self.always]
-            whose = {True: "per class", False: "in total"}.get(self.by_class, "per cluster")
+            whose = "per class" if self.by_class is True else "per cluster"
+            whose = whose if self.by_class else "in total"
             self.notes = (
                 f"{percent(self.coverage)} coverage needs at least {needed} calibration examples "
                 f"{whose}, but {few(names)} have fewer: these classes are in every set, so the "
