@@ -72,7 +72,8 @@ def test_a_process_that_outlives_a_killed_command_is_seen(sleeper, monkeypatch):
     assert command.kill() == (False, []), "it has ended"
 
 
-def test_a_command_that_hangs_is_seen(sleeper):
+def test_a_command_that_hangs_is_seen(sleeper, monkeypatch):
+    monkeypatch.setattr("hostile.started.GRACE_SECONDS", 0.3)
     command = Command([], **sleeper)
     with pytest.raises(TimeoutError, match=r"did not end in 0\.2 s"):
         command.wait(0.2)
