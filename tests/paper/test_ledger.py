@@ -20,7 +20,7 @@ def whole():
         if seed < 42 and setting.per_class == (40 if setting.data.startswith("cifar") else 10):
             run = made_up(setting, variant, seed=seed)
             config = replace(PROTOCOL_GRID.config(setting, variant), seed=seed)
-            extras = {"certain when right": 0.9, "uncertain when wrong": 0.8}
+            extras = {"entropy": {"correct": [9] + [0] * 48 + [1], "wrong": [1] + [0] * 48 + [4]}}
             runs.append(replace(run, config=config, extras=extras, seconds={"cpu": 9.0}))
     return judged(Evidence(runs, PROTOCOL_GRID))
 

@@ -30,14 +30,14 @@ def test_each_run_is_stored_once_in_the_same_order(tmp_path):
 
 def test_a_line_keeps_its_config_to_the_last_digit_and_its_protocol(tmp_path):
     run = made_up(Setting("mnist", "heavy-tailed", 300), "focal", accuracy=1 / 3, seed=41)
-    run = replace(run, protocol="a1b2", extras={"certain when right": 2 / 3})
+    run = replace(run, protocol="a1b2", extras={"temperature": {"nll": 2 / 3}})
     run = replace(run, config=replace(run.config, weight_decay=2e-3 / 3, gamma=0.6))
     merge_lines(tmp_path, [run])
     [read] = read_lines(tmp_path)
     assert read.config == run.config
     assert read.protocol == "a1b2"
     assert read.value("accuracy") == 0.33333333
-    assert read.extras["certain when right"] == pytest.approx(2 / 3)
+    assert read.extras == {"temperature": {"nll": 0.66666667}}
     assert len((tmp_path / "paper-mnist.jsonl").read_text()) < 1500
 
 

@@ -120,7 +120,7 @@ def reproduce_paper(
                 chooser=executor_named(executor, **where, perform=perform_choice),
                 progress=progress,
             )
-    evidence = Evidence(store.all_runs(has_predictions=not is_claims), grid)
+    evidence = Evidence(store.all_runs(), grid)
     if is_claims:
         ledger = judged(evidence)
         if is_json:

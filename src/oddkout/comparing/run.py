@@ -54,7 +54,7 @@ class Run:
         seconds: Duration of training, folds and evaluation; and the CPU time of the job, which all
             runs trained together share.
         notes: What a reader should know, one sentence each.
-        extras: Further numbers that a caller keeps with the run, by name.
+        extras: Further numbers that a caller keeps with the run, in groups, by name.
         protocol: Hash of the protocol that the run follows; empty without one.
         versions: Versions of the software used.
         logits: Logits of the test part, as trained.
@@ -87,7 +87,7 @@ class Run:
     log: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    extras: dict[str, float] = field(default_factory=dict)
+    extras: dict[str, dict[str, Any]] = field(default_factory=dict)
     protocol: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     logits: Float[ndarray, "examples classes"] | None = None

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from oddkout.checks import Labels, Matrix
-from oddkout.metrics.calibration import Binning, bin_edges, bin_of_confidence, bin_sums
+from oddkout.metrics.calibration import Binning, BinSums, bin_edges, bin_of_confidence, bin_sums
 from oddkout.metrics.intervals import binomial_band, clopper_pearson
 from oddkout.metrics.predictions import read
 
@@ -66,14 +66,19 @@ def reliability_curve(
     edges = bin_edges(confidence, bins=bins, binning=binning).double().cpu().numpy()
     bin_of = bin_of_confidence(confidence, bins=bins, binning=binning)
     sums = bin_sums(confidence, hits, bin_of, bins=bins)
-    has_examples = sums.count > 0
-    count, right = sums.count[has_examples].cpu().numpy(), sums.hits[has_examples].cpu().numpy()
-    mean = sums.confidence[has_examples].cpu().numpy() / count
+    return curve_of_sums(sums, edges)
+
+
+def curve_of_sums(sums: BinSums, edges: Float[ndarray, " edges"]) -> ReliabilityCurve:
+    """The curve from the sums of all bins, and their edges."""
+    has_examples = (sums.count > 0).cpu().numpy()
+    count, right = sums.count.cpu().numpy()[has_examples], sums.hits.cpu().numpy()[has_examples]
+    mean = sums.confidence.cpu().numpy()[has_examples] / count
     accuracy_low, accuracy_high = clopper_pearson(right, count)
     null_low, null_high = binomial_band(np.clip(mean, 0, 1), count)
     return ReliabilityCurve(
-        low_edge=edges[:-1][has_examples.cpu()],
-        high_edge=edges[1:][has_examples.cpu()],
+        low_edge=edges[:-1][has_examples],
+        high_edge=edges[1:][has_examples],
         count=count,
         confidence=mean,
         accuracy=right / count,

@@ -54,7 +54,7 @@ class PaperFigure:
         panel: Draws one panel.
         distributions: Rows of panels.
         datasets: Columns of panels.
-        needs_predictions: Whether it needs the predictions of the runs.
+        needs_digest: Whether it needs the digest of the predictions.
         is_split: Whether every variant has its own panel.
     """
 
@@ -64,7 +64,7 @@ class PaperFigure:
     panel: Panel
     distributions: tuple[PaperDistribution, ...] = DISTRIBUTIONS
     datasets: tuple[str, ...] = tuple(TITLES)
-    needs_predictions: bool = False
+    needs_digest: bool = False
     is_split: bool = False
 
 
@@ -116,7 +116,7 @@ def save_paper_figures(evidence: Evidence, folder: Path) -> tuple[list[Path], di
         for figure in PAPER_FIGURES:
             drawn = draw_paper_figure(figure, evidence)
             if drawn is None:
-                needs = "runs with predictions" if figure.needs_predictions else "runs"
+                needs = "runs with predictions" if figure.needs_digest else "runs"
                 absent[figure.name] = f"it needs {needs}, and there are none"
                 continue
             for ending in ("png", "svg"):
@@ -129,14 +129,12 @@ def save_paper_figures(evidence: Evidence, folder: Path) -> tuple[list[Path], di
 def _panel_data(
     figure: PaperFigure, evidence: Evidence, data: str, distribution: PaperDistribution
 ) -> PanelData:
-    """The data of a panel: variants with runs, and with predictions if the figure needs them."""
+    """The data of a panel: variants with runs, and with digests if the figure needs them."""
     whole = PanelData(evidence, data, distribution, figure.variants)
     variants = [
         variant
         for variant in figure.variants
-        if any(
-            run.logits is not None or not figure.needs_predictions for run in whole.runs(variant)
-        )
+        if any(run.extras or not figure.needs_digest for run in whole.runs(variant))
     ]
     return replace(whole, variants=variants)
 
@@ -186,7 +184,7 @@ PAPER_FIGURES = (
         variants=_CALIBRATED,
         panel=reliability_panel,
         distributions=("uniform",),
-        needs_predictions=True,
+        needs_digest=True,
     ),
     PaperFigure(
         name="4",
@@ -195,7 +193,7 @@ PAPER_FIGURES = (
         panel=entropy_panel,
         distributions=("heavy-tailed",),
         datasets=_MNIST,
-        needs_predictions=True,
+        needs_digest=True,
         is_split=True,
     ),
     PaperFigure(
@@ -210,7 +208,7 @@ PAPER_FIGURES = (
         variants=_CALIBRATED,
         panel=reliability_panel,
         distributions=("heavy-tailed",),
-        needs_predictions=True,
+        needs_digest=True,
     ),
     PaperFigure(
         name="8",
@@ -219,7 +217,7 @@ PAPER_FIGURES = (
         panel=entropy_panel,
         distributions=("heavy-tailed",),
         datasets=_CIFAR,
-        needs_predictions=True,
+        needs_digest=True,
         is_split=True,
     ),
     PaperFigure(
@@ -228,7 +226,7 @@ PAPER_FIGURES = (
         variants=_ENTROPIES,
         panel=entropy_panel,
         distributions=("uniform",),
-        needs_predictions=True,
+        needs_digest=True,
         is_split=True,
     ),
     PaperFigure(

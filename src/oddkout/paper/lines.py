@@ -103,11 +103,11 @@ class CommittedStore(RunStore):
             return super().read(config, has_predictions=has_predictions)
         return self._lines[config]
 
-    def all_runs(self, *, has_predictions: bool = False) -> list[Run]:
+    def all_runs(self) -> list[Run]:
         """All runs of the folder and all committed ones, each once, ordered by id."""
         runs = {run.config.id: run for run in self._lines.values()}
         if self.folder.is_dir():
-            for run in self.runs(has_predictions=has_predictions):
+            for run in self.runs():
                 runs[run.config.id] = run
         return [runs[name] for name in sorted(runs)]
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from oddkout.comparing.run import Run
+from oddkout.data import KNOWN
 from oddkout.metrics.catalogue import METRICS
-from oddkout.metrics.reliability import reliability_curve
+from oddkout.paper.digest import entropies, reliability
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.settings import PaperDistribution, Setting
 from oddkout.paper.variants import VARIANTS
@@ -119,9 +120,7 @@ def reliability_panel(panel_data: PanelData, ax: Axes) -> None:
     """Accuracy against confidence, averaged over runs."""
     curves = {
         VARIANTS[variant].title: [
-            reliability_curve(logits=run.logits, labels=run.labels, bins=10)
-            for run in panel_data.runs(variant)
-            if run.logits is not None
+            curve for run in panel_data.runs(variant) if (curve := reliability(run)) is not None
         ]
         for variant in panel_data.variants
     }
@@ -132,14 +131,11 @@ def reliability_panel(panel_data: PanelData, ax: Axes) -> None:
 
 def entropy_panel(panel_data: PanelData, ax: Axes) -> None:
     """Entropies of correct and wrong predictions of one variant, all runs pooled."""
-    entropies, hits = [], []
-    classes = 2
-    for run in panel_data.runs(panel_data.variants[0]):
-        if run.logits is None or run.labels is None:
-            continue
-        logits = run.logits.astype(np.float64)
-        classes = logits.shape[1]
-        log_probs = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
-        entropies.append(-(np.exp(log_probs) * log_probs).sum(axis=1))
-        hits.append(logits.argmax(axis=1) == run.labels)
-    draw_entropies(np.concatenate(entropies), np.concatenate(hits), ax, classes=classes)
+    classes = len(KNOWN[panel_data.data].classes)
+    found = [
+        pair
+        for run in panel_data.runs(panel_data.variants[0])
+        if (pair := entropies(run, classes=classes)) is not None
+    ]
+    entropy, hits = (np.concatenate(part) for part in zip(*found, strict=True))
+    draw_entropies(entropy, hits, ax, classes=classes)

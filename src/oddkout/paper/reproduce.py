@@ -11,7 +11,6 @@ from oddkout.comparing.grid import GridProgress, perform_grid
 from oddkout.comparing.run import Run
 from oddkout.comparing.store import RunStore
 from oddkout.comparing.writers import only_writer
-from oddkout.paper.certainty import certainty
 from oddkout.paper.choosing import (
     Picked,
     chosen_as,
@@ -19,6 +18,7 @@ from oddkout.paper.choosing import (
     perform_choice,
     planned_choices,
 )
+from oddkout.paper.digest import digest
 from oddkout.paper.presets import SAME_ON_UNIFORM, Preset
 from oddkout.paper.protocol import checked_protocol, one_protocol
 from oddkout.paper.settings import Setting
@@ -149,6 +149,6 @@ def _stamped(executor: Executor, protocol: str) -> Executor:
     def execute(jobs: Sequence[Job]) -> Generator[list[Run], None, None]:
         with closing(executor(jobs)) as finished:
             for runs in finished:
-                yield [replace(run, protocol=protocol, extras=certainty(run)) for run in runs]
+                yield [replace(run, protocol=protocol, extras=digest(run)) for run in runs]
 
     return execute

@@ -8,8 +8,8 @@ import numpy as np
 from oddkout.checks import Number
 from oddkout.comparing.statistics import Interval, t_interval
 from oddkout.metrics.catalogue import METRICS, Metric
-from oddkout.paper.certainty import RIGHT, WRONG, certainty
 from oddkout.paper.claims.claim import Outcome, Verdict, verdict_on
+from oddkout.paper.digest import certainty
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.published import ACCURACY
 from oddkout.paper.settings import PaperDistribution, Setting
@@ -193,9 +193,8 @@ def knows_when_right(data: str, distribution: PaperDistribution) -> Callable[[Ev
         shares = []
         for setting in evidence.shared_settings(data, distribution, "oko"):
             for run in evidence.runs(setting, "oko"):
-                own = certainty(run)
-                if len(own) == 2:
-                    shares.append((own[RIGHT], own[WRONG]))
+                if (own := certainty(run)) is not None:
+                    shares.append(own)
         if not shares:
             return Outcome(verdict="no data", numbers="no runs with predictions")
         right, wrong = np.mean(shares, axis=0)
