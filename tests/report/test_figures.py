@@ -79,7 +79,7 @@ def test_entropies_of_right_and_wrong_are_shares(ax):
 
 def test_bands_are_those_of_student(ax):
     """Two runs: t(0.975, 1 degree) = 12.7062, so that 0.8 and 0.9 give 0.85 +- 12.7062 * 0.05."""
-    figures.draw_by_training_size([10, 100], {"oko": [[0.8, 0.5], [0.9, 0.5]]}, ax, name="accuracy")
+    figures.draw_by_training_size({"oko": {100: [0.5], 10: [0.8, 0.9]}}, ax, name="accuracy")
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [0.85, 0.5])
     band = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert band.max() == pytest.approx(0.85 + 12.7062 * 0.05, abs=1e-4)
@@ -88,8 +88,8 @@ def test_bands_are_those_of_student(ax):
 
 
 def test_methods_at_a_single_size_stand_side_by_side_with_bars(ax):
-    values = {"oko": [[0.8], [0.9]], "bb": [[0.7], [0.7]]}
-    figures.draw_by_training_size([100], values, ax, name="accuracy")
+    values = {"oko": {100: [0.8, 0.9]}, "bb": {100: [0.7, 0.7]}}
+    figures.draw_by_training_size(values, ax, name="accuracy")
     first, second = (line.get_xdata()[0] for line in ax.lines)
     assert first < 100 < second
     (bottom, top) = ax.collections[0].get_segments()[0][:, 1]

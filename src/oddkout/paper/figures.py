@@ -136,7 +136,11 @@ def _panel_data(
         for variant in figure.variants
         if any(run.extras or not figure.needs_digest for run in whole.runs(variant))
     ]
-    return replace(whole, variants=variants)
+    own = replace(whole, variants=variants)
+    if figure.is_split:
+        return own
+    # A method without any other at the same size compares nothing.
+    return replace(own, variants=[variant for variant in variants if own.compared(variant)])
 
 
 def _colour(ax: Axes, variants: Sequence[str], *, order: Sequence[str]) -> None:

@@ -42,6 +42,16 @@ class PanelData:
         """The settings in which all given variants have runs."""
         return self.evidence.shared_settings(self.data, self.distribution, *variants)
 
+    def compared(self, variant: str) -> list[Setting]:
+        """The settings in which a variant has runs, and another variant of the panel has, too."""
+        return [
+            setting
+            for setting in self.settings(variant)
+            if any(
+                self.evidence.runs(setting, other) for other in self.variants if other != variant
+            )
+        ]
+
     def runs(self, variant: str) -> list[Run]:
         """All runs of a variant."""
         return [
@@ -60,23 +70,18 @@ def by_size(name: str) -> Panel:
     metric = METRICS[name]
 
     def panel(panel_data: PanelData, ax: Axes) -> None:
-        settings = panel_data.settings(*panel_data.variants)
-        if not settings:  # every variant has runs, but at different sizes
-            ax.text(0.5, 0.5, "no size in common", ha="center", transform=ax.transAxes)
-            return
         value_of = measure(name)
-        values: dict[str, list[list[float]]] = {}
-        for variant in panel_data.variants:
-            tables = [
-                panel_data.evidence.by_seed([setting], variant, value_of) for setting in settings
-            ]
-            seeds = sorted(set.intersection(*(set(table) for table in tables)))
-            if seeds:
-                values[VARIANTS[variant].title] = [
-                    [metric.scale * table[seed] for table in tables] for seed in seeds
+        values = {
+            VARIANTS[variant].title: {
+                setting.examples: [
+                    metric.scale * value
+                    for value in panel_data.evidence.by_seed([setting], variant, value_of).values()
                 ]
-        sizes = [setting.examples for setting in settings]
-        draw_by_training_size(sizes, values, ax, name=metric.head)
+                for setting in panel_data.compared(variant)
+            }
+            for variant in panel_data.variants
+        }
+        draw_by_training_size(values, ax, name=metric.head)
 
     return panel
 
@@ -97,7 +102,7 @@ def pairs(
         for variant in panel_data.variants:
             coordinates = [
                 point
-                for setting in panel_data.settings(variant)
+                for setting in panel_data.compared(variant)
                 for point in points_of(panel_data.evidence.runs(setting, variant))
             ]
             points[VARIANTS[variant].title] = tuple(np.transpose(coordinates))

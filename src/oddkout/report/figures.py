@@ -127,37 +127,55 @@ def draw_entropies(entropy: Numbers, hits: Numbers, ax: Axes, *, classes: int) -
 
 
 def draw_by_training_size(
-    sizes: Numbers, methods: Mapping[str, Numbers], ax: Axes, *, name: str
+    methods: Mapping[str, Mapping[int, Numbers]], ax: Axes, *, name: str
 ) -> Axes:
     """A metric against the number of training examples, with 95 % bands or bars (figures 2, 10).
 
     Args:
-        sizes: Numbers of training examples.
-        methods: For each method, its values of shape (runs, sizes).
+        methods: For each method, the values of its runs by number of training examples.
         name: Name of the metric.
     """
-    from scipy.stats import t
-
-    sizes = np.asarray(sizes, float)
+    sizes = sorted({size for values in methods.values() for size in values})
     is_single = len(sizes) == 1
     for number, (method, values) in enumerate(methods.items()):
-        table = np.atleast_2d(np.asarray(values, float))
-        mean = table.mean(axis=0)
+        own = np.array(sorted(values), dtype=float)
+        runs = [np.asarray(values[size], dtype=float) for size in sorted(values)]
+        mean = np.array([part.mean() for part in runs])
+        half = np.array([_half_width(part) for part in runs])
         # A single size leaves no room for bands: draw the methods side by side, with bars.
-        positions = sizes * 1.04 ** (number - (len(methods) - 1) / 2) if is_single else sizes
+        positions = own * 1.04 ** (number - (len(methods) - 1) / 2) if is_single else own
         line = ax.plot(positions, mean, label=method)[0]
-        if (runs := len(table)) > 1:
-            half = t.ppf(0.975, runs - 1) * table.std(axis=0, ddof=1) / np.sqrt(runs)
-            limits = mean - half, mean + half
-            if is_single:
-                ax.vlines(positions, *limits, color=line.get_color(), linewidth=1)
-            else:
-                ax.fill_between(positions, *limits, color=line.get_color(), alpha=0.18, linewidth=0)
+        if is_single:
+            ax.vlines(positions, mean - half, mean + half, color=line.get_color(), linewidth=1)
+        else:
+            ax.fill_between(
+                positions, mean - half, mean + half, color=line.get_color(), alpha=0.18, linewidth=0
+            )
     ax.set(xlabel="training examples", ylabel=name, xscale="log")
-    ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes], rotation=45, ha="right")
+    labels = [f"{size:,}" if size in _apart(sizes) else "" for size in sizes]
+    ax.set_xticks(sizes, labels, rotation=45, ha="right")
     ax.minorticks_off()
     ax.legend()
     return ax
+
+
+def _half_width(values: np.ndarray) -> float:
+    """Half the width of the 95 % interval of a mean, by Student's t; 0 for a single value."""
+    from scipy.stats import t
+
+    if len(values) < 2:
+        return 0.0
+    return float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def _apart(sizes: Sequence[int]) -> list[int]:
+    """The sizes that get a label: each is far enough from the one before, on a log scale."""
+    kept = list(sizes[:1])
+    room = (sizes[-1] / sizes[0]) ** 0.12
+    for size in sizes[1:]:
+        if size >= room * kept[-1]:
+            kept.append(size)
+    return kept
 
 
 def draw_ece_against_error(methods: Mapping[str, tuple[Numbers, Numbers]], ax: Axes) -> Axes:
