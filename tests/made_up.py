@@ -7,6 +7,7 @@ import torch
 from oddkout.comparing.run import Run
 from oddkout.data import KNOWN
 from oddkout.paper.claims import judged
+from oddkout.paper.digest import digest
 from oddkout.paper.evidence import Evidence
 from oddkout.paper.presets import PRESETS
 from oddkout.paper.settings import Setting
@@ -37,6 +38,8 @@ def made_up(setting, variant, *, seed=0, folds=0, rate=0.2, nll=1.0, predictions
         run.logits = torch.randn(60, 10, generator=generator).numpy()
         run.calibrated_logits = run.logits / 1.5
         run.labels = torch.randint(10, (60,), generator=generator).numpy()
+        run.train_counts = [setting.per_class] * setting.classes
+        run.extras = digest(run)
     return run
 
 

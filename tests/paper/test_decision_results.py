@@ -2,7 +2,7 @@
 
 import json
 
-from oddkout.paper.decision_results import decision_results
+from oddkout.paper.decision_results import decision_document, decision_results
 
 SETTING = "mnist, heavy-tailed 200"
 
@@ -42,24 +42,28 @@ def test_images_are_shown_once_all_seeds_are_there(tmp_path):
     image_lines(tmp_path, seeds=9)
     assert decision_results(tmp_path) == []
     image_lines(tmp_path, seeds=10)
-    title, table, judged = decision_results(tmp_path)
-    assert title == "**MNIST, heavy-tailed, 200 examples**, for equal classes:"
+    [result] = decision_results(tmp_path)
+    assert result.title == "MNIST, heavy-tailed, 200 examples, for equal classes"
     # Sizes 1 and 2 in turn; answers without any error count are left out of the error's mean.
-    assert table.rows == [
+    assert result.table.rows == [
         ["stack (10)", "0.250", "0.030", "0.900", "3.00", "1.50", "25.0", "4.0", "80.0"],
         ["oko (10)", "0.500", "0.030", "0.900", "6.00", "3.00", "25.0", "-", "80.0"],
     ]
     # The class in every set does not count; that of oko has the mean of 0.88 and 0.92.
-    assert judged == (
+    assert result.judged == (
         "Classes that are not in every set: the lowest coverage of a class is 0.750 (`stack`; "
         "promised: 0.8, **below**, before allowing for chance), and the lowest mean over classes "
         "0.750 (`stack`; aim: 0.9, **below**, before allowing for chance)."
     )
     lines = (tmp_path / "imbalance-decisions.jsonl").read_text().replace("0.75", "0.95")
     (tmp_path / "imbalance-decisions.jsonl").write_text(lines)
-    judged = decision_results(tmp_path)[2]
-    assert "0.900 (`oko`; promised: 0.8, **kept**)" in judged
-    assert "0.900 (`oko`; aim: 0.9, **kept**)" in judged
+    [result] = decision_results(tmp_path)
+    assert "0.900 (`oko`; promised: 0.8, **kept**)" in result.judged
+    assert "0.900 (`oko`; aim: 0.9, **kept**)" in result.judged
+    page = decision_document([result], origin="Generated.").markdown()
+    assert f"## {result.title}\n\n| method (seeds) | NLL |" in page
+    assert page.rstrip().endswith(result.judged)
+    assert result.sentence.startswith("MNIST, heavy-tailed, 200 examples, for equal classes: class")
 
 
 def test_a_real_table_is_shown_as_it_was_recorded(tmp_path):
@@ -77,9 +81,11 @@ def test_a_real_table_is_shown_as_it_was_recorded(tmp_path):
     }
     line = {"table": "car", "rows": 1728, "sizes": [1210, 65], "contestants": {"tables": found}}
     write(tmp_path, "decided-tables.jsonl", [line])
-    title, table, judged = decision_results(tmp_path)
-    assert "lowest coverage of a class is 0.850 (`tables`; promised: 0.8, **kept**)" in judged
-    assert title == "**car**, 1728 rows, classes of 1210 to 65, five splits:"
-    assert table.rows == [
+    [result] = decision_results(tmp_path)
+    assert (
+        "lowest coverage of a class is 0.850 (`tables`; promised: 0.8, **kept**)" in result.judged
+    )
+    assert result.title == "car, 1728 rows, classes of 1210 to 65, five splits"
+    assert result.table.rows == [
         ["tables", "0.400", "0.020", "0.910", "1.20", "1.10", "60.0", "1.0", "70.0"]
     ]

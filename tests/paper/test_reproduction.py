@@ -15,7 +15,7 @@ def test_the_report_of_a_reproduction_is_complete(tmp_path):
     runs = [
         made_up(setting, name, seed=seed, predictions=name in ("oko", "bb"))
         for setting in (TEN_SHOT, Setting("mnist", "heavy-tailed", 10))
-        for name in ("oko", "bb", "pair")
+        for name in ("oko", "bb", "pair", "oko-soft")
         for seed in (40, 41)
     ]
     evidence = Evidence(runs, PRESETS["paper"])

@@ -119,10 +119,15 @@ def test_a_whole_grid_has_estimates_decisions_and_the_papers_numbers(tmp_path):
     assert "| 1 | uniform, 10 to 100 per class: accuracy of OKO minus BB + LS, points | " in front
     assert "| +1.20 [+1.00, +1.40] | 5 |" in front
     assert "OKO: more accurate |" in front
-    assert "What was found in favour of OKO:\n\n* uniform, 10 to 100 per class" in front
+    title = "What was found in favour of OKO, with or without prior adjustment:\n\n* "
+    found = "OKO is more accurate than BB + LS: +1.20 [+1.00, +1.40] points. (1)\n"
+    assert f"{title}Uniform, 10 to 100 per class: {found}" in front
+    assert "the NLL of OKO is 1.000 [1.000, 1.000] times that of BB + LS, not signif" in front
     assert "What is not decided:" in front
     assert "## Methods for imbalanced classes\n\nA ratio of **0.9**.\n\nMet.\n\n[All" in front
-    assert "| OKO | 81.17 ± 0.25 | 93.62 | -12.45 |" in front
+    assert "| OKO | 81.17 ± 0.25 (93.62, -12.45) | " in front
+    assert "| Vanilla + LS + LA | as Vanilla + LS | 80.00 ± 0.00 |" in front
+    assert "Its runs are replaced by those above." in front
     assert len(front.splitlines()) <= 250
 
 

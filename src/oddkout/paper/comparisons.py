@@ -131,6 +131,24 @@ class PrimaryResult:
         return self.comparison.first if is_first else self.comparison.second
 
     @property
+    def sentence(self) -> str:
+        """The result in a sentence."""
+        one = self.comparison
+        first, second = VARIANTS[one.first].title, VARIANTS[one.second].title
+        sizes = "500 to 2,000" if one.is_large else "10 to 100"
+        where = f"{one.distribution.capitalize()}, {sizes} per class"
+        if one.metric == "nll":
+            found = f"the NLL of {first} is {self.estimate} times that of {second}"
+        elif not self.winner:
+            found = f"the accuracy of {first} minus that of {second} is {self.estimate} points"
+        else:
+            found = f"{first} is {'more' if self.winner == one.first else 'less'} accurate than "
+            found += f"{second}: {self.estimate} points"
+        if not self.winner:
+            found += ", not significantly different"
+        return f"{where}: {found}."
+
+    @property
     def decision(self) -> str:
         """The decision in words."""
         if self.interval is None:

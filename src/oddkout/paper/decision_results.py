@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from oddkout.paper.document import TextTable
+from oddkout.paper.document import Document, Heading, TextTable
 
 _IMAGES = {
     "mnist, heavy-tailed 200": "MNIST, heavy-tailed, 200 examples",
@@ -28,25 +29,71 @@ _HEADER = (
 )
 
 
-def decision_results(folder: Path) -> list[str | TextTable]:
-    """A table for each setting of images and each real table; empty without lines."""
-    parts: list[str | TextTable] = []
+_EXPLAINED = (
+    "Prediction sets and referral from out-of-fold scores, on test sets ([protocol]"
+    "(../protocol.md#decisions-from-the-same-fits), [what they promise](../decisions.md)). "
+    "Sets are made to cover 90 % of each class; a class with fewer than nine training examples is "
+    "in every set. Compare methods by the size at which each class is covered in exactly 90 % of "
+    "test cases, and by the answerable share: the most cases that could be answered with 5 % "
+    "errors. Both use the test set, which only a comparison may."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionResult:
+    """Decisions in one setting.
+
+    Attributes:
+        title: The setting.
+        table: Every method.
+        judged: Whether sets by class keep their promise.
+    """
+
+    title: str
+    table: TextTable
+    judged: str
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in one line."""
+        return f"{self.title}: {self.judged[0].lower()}{self.judged[1:]}"
+
+
+def decision_results(folder: Path) -> list[DecisionResult]:
+    """Each setting of images and each real table; empty without lines."""
+    results = []
     for setting, title in _IMAGES.items():
         if rows := _image_rows(folder, setting):
-            header = ["method (seeds)", *_HEADER]
-            parts += [f"**{title}**, for equal classes:", TextTable(header=header, rows=rows)]
-            parts.append(_judged(_image_coverages(folder, setting)))
+            table = TextTable(header=["method (seeds)", *_HEADER], rows=rows)
+            judged = _judged(_image_coverages(folder, setting))
+            result = DecisionResult(title=f"{title}, for equal classes", table=table, judged=judged)
+            results.append(result)
     for one in _read(folder / "decided-tables.jsonl"):
-        title = f"**{one['table']}**, {one['rows']} rows, classes of {one['sizes'][0]} to "
-        title += f"{one['sizes'][-1]}, five splits:"
+        title = f"{one['table']}, {one['rows']} rows, classes of {one['sizes'][0]} to "
+        title += f"{one['sizes'][-1]}, five splits"
         rows = [_table_row(name, found) for name, found in one["contestants"].items()]
-        parts += [title, TextTable(header=["contestant", *_HEADER], rows=rows)]
+        table = TextTable(header=["contestant", *_HEADER], rows=rows)
         coverages = {
             name: [own["coverage"] for own in found["classes"] if not own["always"]]
             for name, found in one["contestants"].items()
         }
-        parts.append(_judged(coverages))
-    return parts
+        results.append(DecisionResult(title=title, table=table, judged=_judged(coverages)))
+    return results
+
+
+def decision_document(results: Sequence[DecisionResult], *, origin: str) -> Document:
+    """The page of all decisions.
+
+    Args:
+        results: The settings.
+        origin: How the page is generated.
+    """
+    document = Document()
+    document.add(Heading("Decisions on images and tables", level=1), origin)
+    document.add(_EXPLAINED if results else "Not yet performed.")
+    for result in results:
+        document.add(Heading(result.title), result.table, result.judged)
+    return document
 
 
 def _image_coverages(folder: Path, setting: str) -> dict[str, list[float]]:

@@ -72,12 +72,7 @@ def draw_paper_figure(figure: PaperFigure, evidence: Evidence) -> Figure | None:
     """Draw the panels of a figure that have runs; return none if no panel has."""
     from matplotlib.figure import Figure as Canvas
 
-    rows = [
-        row
-        for distribution in figure.distributions
-        for data in figure.datasets
-        if (row := _panel_data(figure, evidence, data, distribution)).variants
-    ]
+    rows = panels_of(figure, evidence)
     if not rows:
         return None
     if figure.is_split:
@@ -102,6 +97,16 @@ def draw_paper_figure(figure: PaperFigure, evidence: Evidence) -> Figure | None:
     if not figure.is_split:
         _share_legend(canvas, list(axes.flat[: len(panels)]))
     return canvas
+
+
+def panels_of(figure: PaperFigure, evidence: Evidence) -> list[PanelData]:
+    """The data of all panels that have runs; of all variants together, if a figure splits them."""
+    return [
+        row
+        for distribution in figure.distributions
+        for data in figure.datasets
+        if (row := _panel_data(figure, evidence, data, distribution)).variants
+    ]
 
 
 def save_paper_figures(evidence: Evidence, folder: Path) -> tuple[list[Path], dict[str, str]]:

@@ -6,11 +6,13 @@ from typing import Any
 
 from oddkout.comparing.run import Run
 from oddkout.metrics.catalogue import METRICS
+from oddkout.paper.after_calibration import after_calibration
 from oddkout.paper.claims import judged
-from oddkout.paper.decision_results import decision_results
+from oddkout.paper.decision_results import decision_document, decision_results
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.estimator_benchmark import estimator_benchmark
 from oddkout.paper.evidence import Evidence
+from oddkout.paper.figures import PAPER_FIGURES, panels_of
 from oddkout.paper.findings import findings
 from oddkout.paper.first_recipe import first_runs
 from oddkout.paper.front_page import LIMITS, FrontPage, cost_sentence, versions_table
@@ -20,6 +22,8 @@ from oddkout.paper.presets import PROTOCOL_GRID
 from oddkout.paper.published import TABLES
 from oddkout.paper.quality import CONDITIONS, FIRST_CONDITIONS, FIRST_SETTINGS, add_quality
 from oddkout.paper.real_tables import real_tables
+from oddkout.paper.results_figures import FOLDER as FIGURES
+from oddkout.paper.results_figures import figure_name, write_results_figures
 from oddkout.paper.summary import summary
 from oddkout.paper.tables import paper_table
 
@@ -42,17 +46,23 @@ _FIRST = (
 _NARROW = "CIFAR rests on narrow ResNets with few updates, which do not reach the paper's accuracy."
 
 
+def results_evidence(folder: str | Path) -> tuple[Evidence, Evidence]:
+    """The runs of the protocol's grid, and those of version 0.1.0."""
+    grid = Evidence(read_lines(folder), PROTOCOL_GRID)
+    return grid, Evidence(first_runs(read_lines(folder, kind="runs")))
+
+
 def results_pages(folder: str | Path) -> dict[str, str]:
     """All pages of results by their path in the repository, from a folder of committed runs.
 
     What ``benchmarks/imbalance_page.py`` writes about imbalanced classes is quoted if it exists.
     """
     folder = Path(folder)
-    grid = Evidence(read_lines(folder), PROTOCOL_GRID)
+    grid, first = results_evidence(folder)
     compared = read_lines(folder, kind="choices")
-    first = Evidence(first_runs(read_lines(folder, kind="runs")))
     methods = folder.parent / "docs" / "methods.md"
     ledger = judged(grid if grid.trained else first)
+    decisions = decision_results(folder)
     front = FrontPage(
         grid=grid,
         compared=compared,
@@ -61,7 +71,7 @@ def results_pages(folder: str | Path) -> dict[str, str]:
         methods=methods.read_text() if methods.is_file() else "",
         findings=findings(folder),
         tables=real_tables(folder),
-        decisions=decision_results(folder),
+        decisions=[result.sentence for result in decisions],
         origin=_ORIGIN,
     )
     claims = claims_document(ledger, origin=_NARROW if grid.trained else _FIRST, level=1)
@@ -69,19 +79,21 @@ def results_pages(folder: str | Path) -> dict[str, str]:
     return {
         "RESULTS.md": front.document().markdown(),
         "docs/results/claims.md": claims.markdown(),
+        "docs/results/decisions.md": decision_document(decisions, origin=_ORIGIN).markdown(),
+        "docs/results/figures.md": _figures_document(grid).markdown(),
         "docs/results/paper.md": _grid_document(grid).markdown(),
         "docs/results/version-0.1.md": _first_document(first, folder / "tables.jsonl").markdown(),
     }
 
 
 def write_results(folder: str | Path) -> list[Path]:
-    """Write all pages next to a folder of committed runs; return where they are."""
-    paths = []
+    """Write all pages and figures next to a folder of committed runs; return where they are."""
+    top, paths = Path(folder).parent, []
     for name, text in results_pages(folder).items():
-        paths.append(Path(folder).parent / name)
+        paths.append(top / name)
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         paths[-1].write_text(text)
-    return paths
+    return [*paths, *write_results_figures(*results_evidence(folder), top / FIGURES)]
 
 
 def reproduction_document(evidence: Evidence) -> Document:
@@ -120,9 +132,34 @@ def _grid_document(grid: Evidence) -> Document:
     if grid.failed:
         document.add(_failures(grid.failed))
     _add_tables(document, grid)
+    document.add(*after_calibration(grid).parts)
     document.add(Heading("Settings"), f"{CONDITIONS} {_NARROW}")
     for setting in grid.settings:
         add_quality(document, grid, setting)
+    return document
+
+
+def _figures_document(grid: Evidence) -> Document:
+    """The paper's figures, drawn from the protocol's grid."""
+    document = Document()
+    document.add(
+        Heading("The paper's figures, on fresh seeds", level=1),
+        _ORIGIN,
+        "Numbered as in the paper; figure 6 belongs to [the theory](../theory.md). By the "
+        "[protocol](../protocol.md#the-papers-tables-seeds-40-to-44): one network for each run, "
+        "as trained. Bands and bars are 95 % confidence intervals over seeds. CIFAR is trained "
+        "with narrow ResNets.",
+    )
+    absent = []
+    for figure in PAPER_FIGURES:
+        title = f"Figure {figure.name.upper()}. {figure.title}"
+        if panels_of(figure, grid):
+            file = f"figures/{figure_name(figure.name)}.svg"
+            document.add(Heading(title), f"![{figure.title}]({file})")
+        else:
+            absent.append(figure.name.upper())
+    if absent:
+        document.add(f"Not yet performed: {', '.join(absent)}.")
     return document
 
 
@@ -137,6 +174,7 @@ def _first_document(first: Evidence, benchmark: Path) -> Document:
     document.add(Heading("Four settings"), FIRST_CONDITIONS)
     for setting in FIRST_SETTINGS:
         add_quality(document, first, setting)
+    document.add(Heading("Every setting"), *summary(first).parts)
     _add_tables(document, first)
     narrow = [setting for setting in first.settings if setting.data.startswith("cifar")]
     if narrow:

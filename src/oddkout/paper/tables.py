@@ -1,6 +1,7 @@
 """The paper's tables, with our numbers beside the paper's."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +123,29 @@ def paper_table(evidence: Evidence, table: PublishedTable) -> Document:
     return document
 
 
+def compact_table(evidence: Evidence, table: PublishedTable, datasets: Sequence[str]) -> TextTable:
+    """A table of the paper without its ablations, one column for each distribution.
+
+    A cell has our number, and in brackets the paper's and the difference.
+    """
+    columns = [(data, distribution) for data in datasets for distribution in DISTRIBUTIONS]
+    rows = []
+    for variant in _ROWS[table.name]:
+        cells = [table_cell(evidence, table, variant, *column) for column in columns]
+        is_elsewhere = variant in ("pair", "oko-soft") and variant not in table.rows
+        if not is_elsewhere and any(cell.ours is not None for cell in cells):
+            texts = [_compact(cell, table) for cell in cells]
+            if variant in ONLY_HEAVY:
+                same = f"as {VARIANTS[ONLY_HEAVY[variant]].title}"
+                texts = [
+                    same if cell.ours is None and distribution == "uniform" else text
+                    for (_, distribution), cell, text in zip(columns, cells, texts, strict=True)
+                ]
+            rows.append([VARIANTS[variant].title, *texts])
+    titles = [f"{TITLES[data]}, {distribution}" for data, distribution in columns]
+    return TextTable(header=[table.title, *titles], rows=rows)
+
+
 def paper_table_json(evidence: Evidence, table: PublishedTable) -> dict[str, Any]:
     """All numbers of a table as plain values for JSON."""
     cells = []
@@ -169,6 +193,14 @@ def _texts(cell: PaperCell, table: PublishedTable) -> list[str]:
     paper = "" if cell.paper is None else metric.written(cell.paper)
     difference = cell.difference
     return [ours, paper, "" if difference is None else metric.written(difference, sign="+")]
+
+
+def _compact(cell: PaperCell, table: PublishedTable) -> str:
+    """Our number, and in brackets the paper's and the difference."""
+    ours, paper, difference = _texts(cell, table)
+    if not paper or cell.ours is None:
+        return ours
+    return f"{ours} ({paper}{', ' if difference else ''}{difference})"
 
 
 def written_mean(interval: Interval | None, metric: Metric, *, sign: str = "") -> str:

@@ -1,0 +1,121 @@
+"""The figures of the pages of results: the same lines give the same bytes."""
+
+import math
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from oddkout.paper.comparisons import PrimaryResult, primary_results
+from oddkout.paper.evidence import Evidence, measure
+from oddkout.paper.figures import PAPER_FIGURES, draw_paper_figure
+from oddkout.paper.quality import FIRST_SETTINGS
+from oddkout.paper.settings import TITLES
+from oddkout.paper.variants import VARIANTS
+from oddkout.report.figures import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+else:  # importing matplotlib is slow: only functions that draw do it
+    Figure: TypeAlias = Any
+
+# Where the figures are, in the repository.
+FOLDER = "docs/results/figures"
+
+PRIMARY_FIGURE, NLL_FIGURE = "primary-comparisons", "calibrated-nll"
+
+_OURS, _OTHER = "#c1440e", "#4a6fa5"
+
+# What the first picture of the README compares, from the bottom up.
+_METHODS = ("oko", "bb+ls", "bb", "focal", "vanilla+ls", "vanilla")
+
+
+def write_results_figures(
+    grid: Evidence, first: Evidence, folder: Path, *, names: tuple[str, ...] = ()
+) -> list[Path]:
+    """Draw all figures that have runs; return their files.
+
+    Args:
+        grid: The runs of the protocol's grid.
+        first: The runs of version 0.1.0.
+        folder: Where to write; figures of earlier lines are removed from it.
+        names: The figures to draw; by default all.
+    """
+    import matplotlib as mpl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.svg"):
+        old.unlink()
+    drawers = {figure_name(one.name): _drawer(one, grid) for one in PAPER_FIGURES}
+    drawers[PRIMARY_FIGURE] = lambda: primary_comparisons(primary_results(grid))
+    drawers[NLL_FIGURE] = lambda: calibrated_nll(first)
+    paths = []
+    # Without these, every run would write other bytes: names in the file, and the date.
+    with style(), mpl.rc_context({"svg.hashsalt": "oddkout"}):
+        for name in names or drawers:
+            if (drawn := drawers[name]()) is not None:
+                paths.append(folder / f"{name}.svg")
+                drawn.savefig(paths[-1], metadata={"Date": None})
+    return paths
+
+
+def figure_name(number: str) -> str:
+    """The name of the file of one of the paper's figures."""
+    return f"figure-{number}"
+
+
+def _drawer(figure: Any, grid: Evidence) -> Any:
+    return lambda: draw_paper_figure(figure, grid)
+
+
+def calibrated_nll(first: Evidence) -> Figure | None:
+    """NLL after an out-of-fold temperature in four settings: every seed, and the mean."""
+    from matplotlib.figure import Figure as Canvas
+
+    if not all(first.runs(one, name) for one in FIRST_SETTINGS for name in _METHODS):
+        return None
+    figure = Canvas(figsize=(8.4, 2.5), layout="constrained")
+    axes = figure.subplots(1, len(FIRST_SETTINGS), sharey=True)
+    nll = measure("nll", is_tempered=True)
+    for ax, setting in zip(axes, FIRST_SETTINGS, strict=True):
+        for row, name in enumerate(_METHODS):
+            values = list(first.by_seed([setting], name, nll).values())
+            colour = _OURS if name == "oko" else _OTHER
+            ax.plot(values, [row] * len(values), "o", color=colour, alpha=0.45, markersize=4)
+            ax.plot([fmean(values)], [row], "|", color=colour, markersize=14, markeredgewidth=2)
+        kind = "10 per class" if setting.distribution == "uniform" else "heavy-tailed, 200"
+        ax.set_title(f"{TITLES[setting.data]}\n{kind}", fontsize=9)
+        ax.set_xlabel("NLL")
+        ax.grid(axis="y", linewidth=0.4)
+    axes[0].set_yticks(range(len(_METHODS)), [VARIANTS[name].title for name in _METHODS])
+    return figure
+
+
+def primary_comparisons(results: list[PrimaryResult]) -> Figure | None:
+    """Every seed of the primary comparisons, and the mean with its interval; none without runs."""
+    from matplotlib.figure import Figure as Canvas
+
+    if results[0].interval is None:
+        return None
+    figure = Canvas(figsize=(8.4, 3.2), layout="constrained")
+    axes = figure.subplots(1, 2)
+    for ax, metric, label in zip(
+        axes, ("accuracy", "nll"), ("accuracy, difference in points", "NLL, ratio"), strict=True
+    ):
+        own = [result for result in results if result.comparison.metric == metric][::-1]
+        shown = (lambda value: 100 * value) if metric == "accuracy" else math.exp
+        for row, result in enumerate(own):
+            values = [shown(value) for value in result.values.values()]
+            assert result.interval is not None, "all are performed, or none is decided"
+            ends = [shown(value) for value in (result.interval.low, result.interval.high)]
+            ax.plot(ends, [row, row], "-|", color=_OTHER, linewidth=1.5, markersize=10)
+            ax.plot(values, [row] * len(values), "o", color=_OURS, alpha=0.5, markersize=4)
+        ax.axvline(shown(0), color="0.6", linestyle=":", marker="")
+        sign = "-" if metric == "accuracy" else "/"
+        names = []
+        for one in (result.comparison for result in own):
+            first, second = VARIANTS[one.first].title, VARIANTS[one.second].title
+            sizes = ", 500 and more" if one.is_large else ""
+            names.append(f"{first} {sign} {second}\n{one.distribution}{sizes}")
+        ax.set_yticks(range(len(own)), names, fontsize=6)
+        ax.set_xlabel(label)
+    return figure
