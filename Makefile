@@ -15,7 +15,7 @@ demo: $(DEMO)  ## the main job on embedded data
 
 # One thread a process: two processes on two cores beat two threads in one.
 test: $(INSTALLED)  ## all tests
-	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --durations 25 --durations-min 5
 
 MINUTES ?= 15
 SEED ?= 1

@@ -1,6 +1,7 @@
 """RESULTS.md and the pages of docs/results are written from committed runs alone."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from oddkout.paper.lines import merge_lines, read_lines
 from oddkout.paper.presets import PRESETS
 from oddkout.paper.quality import FIRST_SETTINGS
 from oddkout.paper.results import results_pages
+from oddkout.paper.results_figures import FOLDER, NLL_FIGURE
 from oddkout.paper.settings import Setting
 
 ROOT = Path(__file__).parents[2]
@@ -67,9 +69,13 @@ def primary_runs(**changes):
 
 
 def test_the_committed_pages_are_what_the_lines_give():
-    for name, text in results_pages(ROOT / "results").items():
+    pages = results_pages(ROOT / "results")
+    for name, text in pages.items():
         assert (ROOT / name).read_text() == text, f"{name}: oddkout reproduce --report"
     assert len((ROOT / FRONT).read_text().splitlines()) <= 250
+    shown = set(re.findall(r"figures/([\w-]+)\.svg", "".join(pages.values())))
+    kept = {path.stem for path in (ROOT / FOLDER).glob("*.svg")}
+    assert kept == shown | {NLL_FIGURE}, "the figures of the pages, and that of the README"
 
 
 def test_pages_regenerate_byte_for_byte(committed, pages, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from made_up import TEN_SHOT, evidence_of, made_up
 
 from oddkout.paper.figures import PAPER_FIGURES, panels_of
-from oddkout.paper.results import results_evidence, results_pages
+from oddkout.paper.results import results_evidence
 from oddkout.paper.results_figures import (
     FOLDER,
     NLL_FIGURE,
@@ -28,13 +28,6 @@ def committed():
 def words(path):
     """Words and numbers of a figure: another matplotlib may place them elsewhere."""
     return re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text())
-
-
-def test_every_figure_of_the_pages_is_there_and_no_other():
-    pages = results_pages(ROOT / "results")
-    shown = set(re.findall(r"figures/([\w-]+)\.svg", "".join(pages.values())))
-    kept = {path.stem for path in (ROOT / FOLDER).glob("*.svg")}
-    assert kept == shown | {NLL_FIGURE}, "oddkout reproduce --report --results results"
 
 
 def test_committed_figures_are_what_the_lines_give(committed, tmp_path):
