@@ -1,17 +1,22 @@
 """Perform recorded runs again and compare: ``python benchmarks/reproduced.py --runs 10``.
 
 Runs are drawn from ``results/paper-*.jsonl`` by a seed, as many methods and settings as possible.
-On the same kind of machine every number is the same; elsewhere accuracy is within 0.3 points and
-NLL within 0.01. ``--kind runs`` is for the runs of version 0.1.0.
+On the same kind of machine their lines are equal to the digit, but for seconds and versions;
+elsewhere accuracy is within 0.3 points and NLL within 0.01. ``--record`` adds the outcome to
+``results/reproduced.jsonl``. ``--kind choices`` is for the runs that made the choices, ``--kind
+runs`` for those of version 0.1.0.
 """
 
 import argparse
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 from oddkout.comparing.perform import perform
-from oddkout.paper.lines import read_lines
+from oddkout.paper.choosing import perform_choice
+from oddkout.paper.digest import digest
+from oddkout.paper.lines import as_line, read_lines
 
 RESULTS = Path(__file__).parents[1] / "results"
 POINTS, NLL = 0.003, 0.01
@@ -34,43 +39,62 @@ def sampled(count, seed, *, data, kind="paper"):
     return chosen
 
 
-def differences(old, new):
-    """Largest differences of accuracy and NLL, as trained and tempered, and of the temperature."""
+def performed(old, *, kind):
+    """A recorded run, performed again as its grid does."""
+    if kind == "choices":
+        [new] = perform_choice([old.config])
+    else:
+        [new] = perform([old.config])
+    if kind == "paper":
+        new = replace(new, extras=digest(new))
+    return replace(new, protocol=old.protocol)
+
+
+def compared(old, new):
+    """Whether the lines are equal, and the largest differences of accuracy, NLL and ECE."""
+    first, second = (json.loads(as_line(run)) for run in (old, new))
+    for line in (first, second):
+        del line["seconds"], line["versions"]
     gaps = {
         metric: max(
             abs(old.value(metric, is_tempered=kind) - new.value(metric, is_tempered=kind))
             for kind in (False, True)
         )
         for metric in ("accuracy", "nll", "ece")
+        if metric in old.as_trained
     }
-    return gaps | {"temperature": abs(old.temperature - new.temperature)}
+    return {"equal": first == second} | gaps
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kind", default="paper")
+    parser.add_argument("--kind", default="paper", choices=("paper", "choices", "runs"))
     parser.add_argument("--data", default="mnist,fashion_mnist")
+    parser.add_argument("--record", action="store_true")
     arguments = parser.parse_args()
     is_fine = True
     data = arguments.data.split(",")
     for old in sampled(arguments.runs, arguments.seed, data=data, kind=arguments.kind):
-        [new] = perform([old.config])
+        new = performed(old, kind=arguments.kind)
         config = old.config
         row = {
+            "kind": arguments.kind,
             "run": config.id,
             "method": config.method,
             "setting": f"{config.data}, {config.distribution}, {config.train_examples}",
             "seed": config.seed,
         }
         if new.has_failed:
-            is_fine, row = False, row | {"failed": new.reason.splitlines()[0]}
+            is_fine, row = False, row | {"equal": False, "failed": new.reason.splitlines()[0]}
         else:
-            gaps = differences(old, new)
-            is_fine &= gaps["accuracy"] <= POINTS and gaps["nll"] <= NLL
-            row |= gaps
+            row |= compared(old, new)
+            is_fine &= row.get("accuracy", 0) <= POINTS and row.get("nll", 0) <= NLL
         print(json.dumps(row), flush=True)
+        if arguments.record:
+            with (RESULTS / "reproduced.jsonl").open("a") as stream:
+                stream.write(json.dumps(row) + "\n")
     print("all within the limits" if is_fine else "NOT REPRODUCED")
     return 0 if is_fine else 1
 

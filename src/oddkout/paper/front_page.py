@@ -30,6 +30,8 @@ LIMITS = (
     "of CIFAR. The recipe was developed on these two data sets, so a lead need not carry over.",
 )
 
+_PRESET_TITLES = {"paper": "MNIST and FashionMNIST", "cifar": "CIFAR"}
+
 _ASKED = (
     "Odd-k-out learning (OKO) trains a classifier on sets of examples. The paper says that it is "
     "more accurate and better calibrated than other methods if examples are few or classes "
@@ -78,6 +80,7 @@ class FrontPage:
         findings: What other protocols found, in sentences.
         tables: Real tables, each through one comparison; None if there are none.
         decisions: Whether decisions keep their promises on images and tables.
+        robustness: How the grid held against kills, and in repetitions.
         origin: How the page is generated.
     """
 
@@ -89,6 +92,7 @@ class FrontPage:
     findings: Sequence[str]
     tables: TextTable | None
     decisions: Sequence[str]
+    robustness: Sequence[str]
     origin: str
 
     def document(self) -> Document:
@@ -197,15 +201,29 @@ class FrontPage:
     def _add_cost(self, document: Document) -> None:
         document.add(
             Heading("Cost, and how to reproduce"),
-            f"{cost_sentence([*self.grid.trained, *self.compared])} The paper spent about "
-            f"{CPU_HOURS} CPU-hours on MNIST and FashionMNIST. The runs of version 0.1.0: "
+            f"{self._cost_of('paper')} The paper spent about {CPU_HOURS} CPU-hours on MNIST and "
+            f"FashionMNIST. {self._cost_of('cifar')} Version 0.1.0: "
             f"{spent_seconds(self.first.trained) / 3600:.1f} hours.",
+            *self.robustness,
             "`oddkout reproduce --preset paper --out runs/paper --results results` performs the "
             "runs that `results/` lacks and adds them; `--preset cifar --out runs/cifar` those on "
             "CIFAR; `--dry-run` prints the plan. `oddkout reproduce --report --results results` "
-            "writes this page and those of `docs/results/` again, byte for byte. "
+            "writes this page, those of `docs/results/` and their figures again, byte for byte. "
             "`python benchmarks/reproduced.py` performs some recorded runs again and compares.",
             versions_table(self.grid.trained or self.first.trained),
+        )
+
+    def _cost_of(self, name: str) -> str:
+        """The CPU-hours of a preset's runs, in a sentence."""
+        data = {setting.data for setting in PRESETS[name].settings}
+        trained, compared = (
+            [run for run in runs if run.config.data in data]
+            for runs in (self.grid.trained, self.compared)
+        )
+        hours = spent_seconds([*trained, *compared]) / 3600
+        return (
+            f"{_PRESET_TITLES[name]}: {len(trained):,} runs and {len(compared)} fits for the "
+            f"choices took {hours:.1f} CPU-hours."
         )
 
 
@@ -238,7 +256,7 @@ def _performed(grid: Evidence, preset: Preset) -> str:
     data = {setting.data for setting in preset.settings}
     done = [run for run in grid.trained if run.config.data in data]
     failed = [run for run in grid.failed if run.config.data in data]
-    title = {"paper": "MNIST and FashionMNIST", "cifar": "CIFAR"}[preset.name]
+    title = _PRESET_TITLES[preset.name]
     if not done:
         return f"{title}: not yet performed, {planned:,} runs planned."
     state = "complete" if len(done) + len(failed) == planned else "not yet complete"

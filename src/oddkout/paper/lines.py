@@ -74,7 +74,9 @@ def merge_lines(
     folder.mkdir(parents=True, exist_ok=True)
     changed = []
     for name in sorted(touched):
-        lines = [_line(known[key]) for key in sorted(known) if _file_name(known[key], kind) == name]
+        lines = [
+            as_line(known[key]) for key in sorted(known) if _file_name(known[key], kind) == name
+        ]
         temporary = folder / f".{name}.{os.getpid()}.tmp"
         temporary.write_text("".join(f"{line}\n" for line in lines))
         temporary.replace(folder / name)
@@ -112,7 +114,7 @@ class CommittedStore(RunStore):
         return [runs[name] for name in sorted(runs)]
 
 
-def _line(run: Run) -> str:
+def as_line(run: Run) -> str:
     """A run as one line of JSON; the same run gives the same bytes."""
     values = run.to_dict()
     values = {name: value for name, value in values.items() if name not in _LEFT_OUT}

@@ -26,6 +26,7 @@ from oddkout.paper.quality import CONDITIONS, FIRST_CONDITIONS, FIRST_SETTINGS, 
 from oddkout.paper.real_tables import real_tables
 from oddkout.paper.results_figures import FOLDER as FIGURES
 from oddkout.paper.results_figures import figure_name, write_results_figures
+from oddkout.paper.robustness import robustness
 from oddkout.paper.summary import summary
 from oddkout.paper.tables import paper_table
 
@@ -79,6 +80,7 @@ def results_pages(folder: str | Path) -> dict[str, str]:
         findings=findings(folder),
         tables=real_tables(folder),
         decisions=[result.sentence for result in decisions],
+        robustness=robustness(folder),
         origin=_ORIGIN,
     )
     claims = claims_document(ledger, origin=_NARROW if grid.trained else _FIRST, level=1)
