@@ -110,6 +110,8 @@ def test_a_partial_grid_is_shown_without_decisions(committed, tmp_path):
     assert f"{len(runs)} of 1,846 runs performed, 0 failed; not yet complete." in pages[FRONT]
     assert "| not yet performed |" in pages[FRONT]
     assert "Judged from the runs of version 0.1.0" not in pages[CLAIMS]
+    assert "The grid is not yet complete; verdicts may change." in pages[CLAIMS]
+    assert "claims from the grid above, which is not yet complete: " in pages[FRONT]
     assert "Not yet performed: vanilla, vanilla+ls, weighted, focal" in pages[LONG]
 
 

@@ -189,7 +189,12 @@ class FrontPage:
 
     def _add_claims(self, document: Document) -> None:
         silent = sum(map(is_silent, self.ledger))
-        judged_from = "the grid above" if self.grid.trained else "the runs of version 0.1.0"
+        judged_from = "the runs of version 0.1.0"
+        if self.grid.trained:
+            state = (
+                "" if is_complete(self.grid, PRESETS["paper"]) else ", which is not yet complete"
+            )
+            judged_from = f"the grid above{state}"
         document.add(
             Heading("Claims of the paper"),
             f"A program judges {len(self.ledger)} claims from {judged_from}: "
@@ -250,6 +255,13 @@ def _methods(page: str) -> list[str]:
     return [*(text.strip() for text in found), link] if found else ["Not yet performed."]
 
 
+def is_complete(grid: Evidence, preset: Preset) -> bool:
+    """Whether all runs of a preset are performed, failed ones included."""
+    data = {setting.data for setting in preset.settings}
+    runs = [run for run in (*grid.trained, *grid.failed) if run.config.data in data]
+    return len(runs) == len(preset.entries)
+
+
 def _performed(grid: Evidence, preset: Preset) -> str:
     """How many runs of a grid are performed, in a sentence."""
     planned = len(preset.entries)
@@ -259,7 +271,7 @@ def _performed(grid: Evidence, preset: Preset) -> str:
     title = _PRESET_TITLES[preset.name]
     if not done:
         return f"{title}: not yet performed, {planned:,} runs planned."
-    state = "complete" if len(done) + len(failed) == planned else "not yet complete"
+    state = "complete" if is_complete(grid, preset) else "not yet complete"
     return f"{title}: {len(done):,} of {planned:,} runs performed, {len(failed)} failed; {state}."
 
 

@@ -17,10 +17,10 @@ from oddkout.paper.evidence import Evidence
 from oddkout.paper.figures import PAPER_FIGURES, panels_of
 from oddkout.paper.findings import findings
 from oddkout.paper.first_recipe import first_runs
-from oddkout.paper.front_page import LIMITS, FrontPage, cost_sentence, versions_table
+from oddkout.paper.front_page import LIMITS, FrontPage, cost_sentence, is_complete, versions_table
 from oddkout.paper.ledger import claims_document
 from oddkout.paper.lines import read_lines
-from oddkout.paper.presets import PROTOCOL_GRID
+from oddkout.paper.presets import PRESETS, PROTOCOL_GRID
 from oddkout.paper.published import TABLES
 from oddkout.paper.quality import CONDITIONS, FIRST_CONDITIONS, FIRST_SETTINGS, add_quality
 from oddkout.paper.real_tables import real_tables
@@ -83,7 +83,10 @@ def results_pages(folder: str | Path) -> dict[str, str]:
         robustness=robustness(folder),
         origin=_ORIGIN,
     )
-    claims = claims_document(ledger, origin=_NARROW if grid.trained else _FIRST, level=1)
+    origin = _NARROW if grid.trained else _FIRST
+    if grid.trained and not is_complete(grid, PRESETS["paper"]):
+        origin = f"The grid is not yet complete; verdicts may change. {origin}"
+    claims = claims_document(ledger, origin=origin, level=1)
     claims.parts.insert(1, _ORIGIN)
     return {
         "RESULTS.md": front.document().markdown(),

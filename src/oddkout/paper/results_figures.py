@@ -1,6 +1,8 @@
 """The figures of the pages of results: the same lines give the same bytes."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -45,9 +47,11 @@ def write_results_figures(
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.svg"):
         old.unlink()
-    drawers = {figure_name(one.name): _drawer(one, grid) for one in PAPER_FIGURES}
-    drawers[PRIMARY_FIGURE] = lambda: primary_comparisons(primary_results(grid))
-    drawers[NLL_FIGURE] = lambda: calibrated_nll(first)
+    drawers: dict[str, Callable[[], Figure | None]] = {
+        figure_name(one.name): partial(draw_paper_figure, one, grid) for one in PAPER_FIGURES
+    }
+    drawers[PRIMARY_FIGURE] = partial(primary_comparisons, primary_results(grid))
+    drawers[NLL_FIGURE] = partial(calibrated_nll, first)
     paths = []
     # Without these, every run would write other bytes: names in the file, and the date.
     with style(), mpl.rc_context({"svg.hashsalt": "oddkout"}):
@@ -61,10 +65,6 @@ def write_results_figures(
 def figure_name(number: str) -> str:
     """The name of the file of one of the paper's figures."""
     return f"figure-{number}"
-
-
-def _drawer(figure: Any, grid: Evidence) -> Any:
-    return lambda: draw_paper_figure(figure, grid)
 
 
 def calibrated_nll(first: Evidence) -> Figure | None:
