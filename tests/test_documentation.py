@@ -80,7 +80,7 @@ def short_trainings(monkeypatch):
     monkeypatch.setattr(views, "_UPDATES", 40)  # of the stack for tables
 
 
-@pytest.mark.usefixtures("desk", "short_trainings")
+@pytest.mark.usefixtures("desk", "short_trainings", "without_shape_checks")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)])
 def test_every_block_of_the_page_runs(page, subtests):
     """One after the other, as a reader runs them, in one namespace."""

@@ -13,7 +13,7 @@ from oddkout.cli import main
 from oddkout.comparing.saved import load_comparison
 from oddkout.data.splits import split
 
-pytestmark = pytest.mark.usefixtures("ours_alone")
+pytestmark = pytest.mark.usefixtures("ours_alone", "without_shape_checks")
 
 CLASSES = ("flu", "healthy", "sepsis")
 

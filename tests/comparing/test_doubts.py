@@ -2,9 +2,12 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from rivals import QUICK
 
 import oddkout as oko
+
+pytestmark = pytest.mark.usefixtures("without_shape_checks")
 
 
 def visits(rng, *, patients=120):

@@ -8,6 +8,8 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 import oddkout as oko
 from oddkout.models import forest
 
+pytestmark = pytest.mark.usefixtures("without_shape_checks")
+
 # The stack differs from a single network in what it fits and predicts. Other checks, such as those
 # of inputs and arguments, meet the same code.
 CHECKS_OF_THE_STACK = {

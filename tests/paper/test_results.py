@@ -17,6 +17,8 @@ from oddkout.paper.results import results_pages
 from oddkout.paper.results_figures import FOLDER, NLL_FIGURE
 from oddkout.paper.settings import Setting
 
+pytestmark = pytest.mark.usefixtures("without_shape_checks")
+
 ROOT = Path(__file__).parents[2]
 FRONT, CLAIMS, LONG, FIRST = (
     "RESULTS.md", "docs/results/claims.md", "docs/results/paper.md", "docs/results/version-0.1.md",

@@ -17,6 +17,8 @@ from oddkout.paper.results_figures import (
 )
 from oddkout.paper.settings import Setting
 
+pytestmark = pytest.mark.usefixtures("without_shape_checks")
+
 ROOT = Path(__file__).parents[2]
 
 
