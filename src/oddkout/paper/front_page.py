@@ -133,7 +133,7 @@ class FrontPage:
             "MNIST and FashionMNIST, all 36 settings of the paper, one network each, tuned by the "
             "same lists ([protocol](docs/protocol.md#the-papers-tables-seeds-40-to-44), "
             "[full tables](docs/results/paper.md)).",
-            *(_performed(self.grid, PRESETS[name]) for name in ("paper", "cifar")),
+            *(performed(self.grid, PRESETS[name]) for name in ("paper", "cifar")),
         )
         results = primary_results(self.grid)
         rows = [
@@ -262,7 +262,7 @@ def is_complete(grid: Evidence, preset: Preset) -> bool:
     return len(runs) == len(preset.entries)
 
 
-def _performed(grid: Evidence, preset: Preset) -> str:
+def performed(grid: Evidence, preset: Preset) -> str:
     """How many runs of a grid are performed, in a sentence."""
     planned = len(preset.entries)
     data = {setting.data for setting in preset.settings}

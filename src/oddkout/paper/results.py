@@ -17,7 +17,14 @@ from oddkout.paper.evidence import Evidence
 from oddkout.paper.figures import PAPER_FIGURES, panels_of
 from oddkout.paper.findings import findings
 from oddkout.paper.first_recipe import first_runs
-from oddkout.paper.front_page import LIMITS, FrontPage, cost_sentence, is_complete, versions_table
+from oddkout.paper.front_page import (
+    LIMITS,
+    FrontPage,
+    cost_sentence,
+    is_complete,
+    performed,
+    versions_table,
+)
 from oddkout.paper.ledger import claims_document
 from oddkout.paper.lines import read_lines
 from oddkout.paper.presets import PRESETS, PROTOCOL_GRID
@@ -136,11 +143,11 @@ def _grid_document(grid: Evidence, compared: Sequence[Run]) -> Document:
         Heading("The paper's tables, on fresh seeds", level=1),
         _ORIGIN,
         "By the [protocol](../protocol.md#the-papers-tables-seeds-40-to-44).",
+        *(performed(grid, PRESETS[name]) for name in ("paper", "cifar")),
     )
     if chosen := chosen_tables(PROTOCOL_GRID, compared):
         document.add(Heading("What was chosen"), _CHOSEN, *chosen)
     if not grid.trained:
-        document.add("Not yet performed.")
         return document
     document.add(Heading("How to read the tables"), _NUMBERS)
     if grid.failed:
@@ -163,6 +170,7 @@ def _figures_document(grid: Evidence) -> Document:
         "[protocol](../protocol.md#the-papers-tables-seeds-40-to-44): one network for each run, "
         "as trained. Bands and bars are 95 % confidence intervals over seeds. CIFAR is trained "
         "with narrow ResNets.",
+        *(performed(grid, PRESETS[name]) for name in ("paper", "cifar")),
     )
     absent = []
     for figure in PAPER_FIGURES:
@@ -173,7 +181,7 @@ def _figures_document(grid: Evidence) -> Document:
         else:
             absent.append(figure.name.upper())
     if absent:
-        document.add(f"Not yet performed: {', '.join(absent)}.")
+        document.add(f"Figures without runs: {', '.join(absent)}.")
     return document
 
 
