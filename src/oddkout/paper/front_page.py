@@ -155,7 +155,7 @@ class FrontPage:
             document.add(f"![Accuracy by number of examples]({FOLDER}/{figure_name('2')}.svg)")
 
     def _add_tables(self, document: Document) -> None:
-        if not self.grid.trained:
+        if not is_complete(self.grid, PRESETS["paper"]):
             return
         document.add(
             Heading("The paper's tables"),
@@ -189,12 +189,8 @@ class FrontPage:
 
     def _add_claims(self, document: Document) -> None:
         silent = sum(map(is_silent, self.ledger))
-        judged_from = "the runs of version 0.1.0"
-        if self.grid.trained:
-            state = (
-                "" if is_complete(self.grid, PRESETS["paper"]) else ", which is not yet complete"
-            )
-            judged_from = f"the grid above{state}"
+        is_whole = is_complete(self.grid, PRESETS["paper"])
+        judged_from = "the grid above" if is_whole else "the runs of version 0.1.0"
         document.add(
             Heading("Claims of the paper"),
             f"A program judges {len(self.ledger)} claims from {judged_from}: "

@@ -50,7 +50,7 @@ _SIZES = (
     "cover all of them. The paper's OKO, including its k = 1, has the odd-class head."
 )
 _FIRST = (
-    "Judged from the runs of version 0.1.0, because the protocol's grid has no runs yet; read "
+    "Judged from the runs of version 0.1.0, because the protocol's grid is not complete; read "
     "their limits first."
 )
 _CHOSEN = (
@@ -76,7 +76,8 @@ def results_pages(folder: str | Path) -> dict[str, str]:
     grid, first = results_evidence(folder)
     compared = read_lines(folder, kind="choices")
     methods = folder.parent / "docs" / "methods.md"
-    ledger = judged(grid if grid.trained else first)
+    is_whole = is_complete(grid, PRESETS["paper"])
+    ledger = judged(grid if is_whole else first)
     decisions = decision_results(folder)
     front = FrontPage(
         grid=grid,
@@ -90,10 +91,7 @@ def results_pages(folder: str | Path) -> dict[str, str]:
         robustness=robustness(folder),
         origin=_ORIGIN,
     )
-    origin = _NARROW if grid.trained else _FIRST
-    if grid.trained and not is_complete(grid, PRESETS["paper"]):
-        origin = f"The grid is not yet complete; verdicts may change. {origin}"
-    claims = claims_document(ledger, origin=origin, level=1)
+    claims = claims_document(ledger, origin=_NARROW if is_whole else _FIRST, level=1)
     claims.parts.insert(1, _ORIGIN)
     return {
         "RESULTS.md": front.document().markdown(),
