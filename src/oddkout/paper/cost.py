@@ -35,6 +35,11 @@ def spent_seconds(runs: Iterable[Run]) -> float:
     return sum(trained.values(), 0.0)
 
 
+def cost_sentence(runs: Sequence[Run]) -> str:
+    """The CPU-hours of runs, in a sentence."""
+    return f"{len(runs)} runs took {spent_seconds(runs) / 3600:.1f} CPU-hours."
+
+
 def estimated_seconds(configs: Sequence[RunConfig]) -> float:
     """CPU-seconds of runs, estimated by timing a few updates of each network on random images."""
     speed = lru_cache(_measured)

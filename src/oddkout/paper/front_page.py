@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from oddkout.comparing.run import Run
 from oddkout.paper.claims import Judged
 from oddkout.paper.comparisons import PrimaryResult, primary_results
+from oddkout.paper.completeness import PRESET_TITLES, is_complete, performed
 from oddkout.paper.cost import spent_seconds
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.evidence import Evidence
 from oddkout.paper.ledger import is_silent, verdict_counts, verdict_table
-from oddkout.paper.presets import PRESETS, Preset
+from oddkout.paper.presets import PRESETS
 from oddkout.paper.published import ACCURACY, CPU_HOURS, ENTROPY_GAP
 from oddkout.paper.results_figures import FOLDER, PRIMARY_FIGURE, figure_name
 from oddkout.paper.summary import summary
 from oddkout.paper.tables import compact_table
+from oddkout.paper.versions_table import versions_table
 
 # What a reader of the runs of version 0.1.0 must know, and the tables do not show.
 LIMITS = (
@@ -29,8 +31,6 @@ LIMITS = (
     "**They cover a part of the paper**: 12 of 36 settings on MNIST and FashionMNIST, and one size "
     "of CIFAR. The recipe was developed on these two data sets, so a lead need not carry over.",
 )
-
-_PRESET_TITLES = {"paper": "MNIST and FashionMNIST", "cifar": "CIFAR"}
 
 _ASKED = (
     "Odd-k-out learning (OKO) trains a classifier on sets of examples. The paper says that it is "
@@ -223,24 +223,9 @@ class FrontPage:
         )
         hours = spent_seconds([*trained, *compared]) / 3600
         return (
-            f"{_PRESET_TITLES[name]}: {len(trained):,} runs and {len(compared)} fits for the "
+            f"{PRESET_TITLES[name]}: {len(trained):,} runs and {len(compared)} fits for the "
             f"choices took {hours:.1f} CPU-hours."
         )
-
-
-def cost_sentence(runs: Sequence[Run]) -> str:
-    """The CPU-hours of runs, in a sentence."""
-    return f"{len(runs)} runs took {spent_seconds(runs) / 3600:.1f} CPU-hours."
-
-
-def versions_table(runs: Sequence[Run]) -> TextTable:
-    """The versions of the software that runs were made with."""
-    versions: dict[str, set[str]] = {}
-    for run in runs:
-        for name, version in run.versions.items():
-            versions.setdefault(name, set()).add(version)
-    rows = [[name, ", ".join(sorted(used))] for name, used in sorted(versions.items())]
-    return TextTable(header=["made with", "version"], rows=rows)
 
 
 def _methods(page: str) -> list[str]:
@@ -249,26 +234,6 @@ def _methods(page: str) -> list[str]:
     titles = r"^## (?:Primary comparison|Aims)\n(.*?)(?=^## |\Z)"
     found = re.findall(titles, page, re.DOTALL | re.MULTILINE)
     return [*(text.strip() for text in found), link] if found else ["Not yet performed."]
-
-
-def is_complete(grid: Evidence, preset: Preset) -> bool:
-    """Whether all runs of a preset are performed, failed ones included."""
-    data = {setting.data for setting in preset.settings}
-    runs = [run for run in (*grid.trained, *grid.failed) if run.config.data in data]
-    return len(runs) == len(preset.entries)
-
-
-def performed(grid: Evidence, preset: Preset) -> str:
-    """How many runs of a grid are performed, in a sentence."""
-    planned = len(preset.entries)
-    data = {setting.data for setting in preset.settings}
-    done = [run for run in grid.trained if run.config.data in data]
-    failed = [run for run in grid.failed if run.config.data in data]
-    title = _PRESET_TITLES[preset.name]
-    if not done:
-        return f"{title}: not yet performed, {planned:,} runs planned."
-    state = "complete" if is_complete(grid, preset) else "not yet complete"
-    return f"{title}: {len(done):,} of {planned:,} runs performed, {len(failed)} failed; {state}."
 
 
 def _sentences(results: list[PrimaryResult]) -> list[str]:

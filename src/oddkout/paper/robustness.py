@@ -17,12 +17,26 @@ def robustness(folder: Path) -> list[str]:
             f"runs {found}, and every run has exactly one line (`results/grid-kills.jsonl`)."
         )
     if again := _read(folder / "reproduced.jsonl"):
-        equal = sum(one["equal"] for one in again)
-        sentences.append(
-            f"{len(again)} recorded runs, drawn at random, were performed again: {equal} have the "
-            "same line to the last digit (`results/reproduced.jsonl`)."
-        )
+        sentences.append(_repetitions(again))
     return sentences
+
+
+def _repetitions(again: list[dict[str, Any]]) -> str:
+    """How many repetitions are equal, and how far the others are from it."""
+    alike = [one for one in again if one["same_instructions"]]
+    others = [one for one in again if not one["same_instructions"]]
+    sentence = (
+        f"{len(again)} recorded runs, drawn at random, were performed again "
+        f"(`results/reproduced.jsonl`). Of {len(alike)} recorded with the same instruction sets, "
+        f"{sum(one['equal'] for one in alike)} have the same line to the last digit."
+    )
+    if not others:
+        return sentence
+    points, nll = (max(one[name] for one in others) for name in ("accuracy", "nll"))
+    return (
+        f"{sentence} {len(others)} were recorded on a machine with others: accuracy differs by at "
+        f"most {100 * points:.2f} points, and NLL by {nll:.3f}."
+    )
 
 
 def _read(file: Path) -> list[dict[str, Any]]:
