@@ -62,9 +62,19 @@ def test_committed_runs_are_judged_by_the_grid_of_the_paper(tmp_path, capsys):
     assert verdicts["accuracy/mnist/uniform/vanilla"] == "no data"
 
 
-def test_a_missing_folder_of_results_is_refused(tmp_path, capsys):
-    assert main(["reproduce", "--claims", "--results", str(tmp_path / "resluts")]) == 2
+@pytest.mark.parametrize("what", ["--claims", "--report"])
+def test_a_missing_folder_of_results_is_refused(tmp_path, capsys, what):
+    assert main(["reproduce", what, "--results", str(tmp_path / "resluts")]) == 2
     assert "--results must be a folder of committed runs" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir()), "nothing is written beside a folder that does not exist"
+
+
+def test_a_file_in_place_of_the_results_is_refused_before_any_run(tmp_path, capsys):
+    (tmp_path / "results").write_text("a file")
+    command = ["reproduce", "--preset", "smoke", "--out", str(tmp_path / "runs")]
+    assert main([*command, "--results", str(tmp_path / "results")]) == 2
+    assert "--results must be a folder of committed runs" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_grid_that_is_killed_ten_times_resumes_to_the_same_tables(tmp_path):

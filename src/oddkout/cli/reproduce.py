@@ -100,16 +100,17 @@ def reproduce_paper(
             updates=updates,
         )
     )
-    if is_claims and results is not None and not results.is_dir():
+    is_stored = is_report or is_claims
+    if results is not None and not results.is_dir() and (is_stored or results.exists()):
         raise ValueError(f"--results must be a folder of committed runs, got {results}")
-    is_known = results is not None and (is_only_missing or is_report or is_claims)
+    is_known = results is not None and (is_only_missing or is_stored)
     lines = read_lines(results) if results is not None and is_known else []
     compared = read_lines(results, kind="choices") if results is not None and is_known else []
     store = CommittedStore(out, lines)
     choices_store = CommittedStore(out / "choices", compared)
     if is_dry:
         return _print_plan(grid, store, choices_store, is_json=is_json)
-    if not (is_report or is_claims):
+    if not is_stored:
         where: dict[str, Any] = {"address": address, "processes": processes, "folder": out}
         with grid_progress() as progress:
             reproduce(
