@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from oddkout.fitting.compilation import repays_compiling
 from oddkout.fitting.methods import Method
 from oddkout.fitting.objective import Objective
 from oddkout.fitting.optimisation import HeadSchedule, Optimiser
+from oddkout.fitting.precision import in_bfloat16
 from oddkout.fitting.stages import (
     drop_other_gradients,
     renew_last_layer,
@@ -168,7 +170,7 @@ def train(
             inputs = mixing.inputs(inputs)
         with (
             keyed_globals(seed, 6, rank, update, device=device),
-            torch.autocast(device.type, dtype=torch.bfloat16, enabled=mixed_precision),
+            in_bfloat16(device, is_compiled=compiled) if mixed_precision else nullcontext(),
         ):
             output = forward(inputs)
         loss = objective.loss(
