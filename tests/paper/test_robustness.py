@@ -1,6 +1,7 @@
 """Kills and repetitions are told as their lines have them."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 from oddkout.paper.lines import read_lines
@@ -35,6 +36,19 @@ def test_sentences_count_kills_and_equal_lines(tmp_path):
     assert "**fell**" in robustness(tmp_path)[0]
 
 
+def test_a_lost_machine_is_told_apart_from_kills(tmp_path):
+    events = [{"runs": 3}, {"runs": 9}, {"runs": 4, "lost": "machine"}, {"runs": 4}]
+    write(tmp_path, "grid-kills.jsonl", events)
+    kills, lost = robustness(tmp_path)
+    assert "killed 3 times by SIGKILL" in kills
+    assert "never fell" in kills
+    assert "lost once with all files: at least 5 runs" in lost
+    write(tmp_path, "grid-kills.jsonl", [*events, {"runs": 2, "lost": "machine"}, {"runs": 1}])
+    kills, lost = robustness(tmp_path)
+    assert "**fell**" in kills
+    assert "lost 2 times with all files: at least 7 runs" in lost
+
+
 def test_runs_of_another_machine_are_told_apart(tmp_path):
     lines = [
         {"equal": True, "same_instructions": True},
@@ -50,10 +64,10 @@ def test_runs_of_another_machine_are_told_apart(tmp_path):
 
 def test_the_grid_lost_and_doubled_no_run_in_its_course():
     """A doubled line is refused by ``read_lines``; all runs that a kill saw have their lines."""
-    kills = [json.loads(line) for line in (RESULTS / "grid-kills.jsonl").read_text().splitlines()]
-    counts = [kill["runs"] for kill in kills]
-    assert len(kills) >= 10
-    assert counts == sorted(counts)
-    assert [kill["time"] for kill in kills] == sorted(kill["time"] for kill in kills)
+    events = [json.loads(line) for line in (RESULTS / "grid-kills.jsonl").read_text().splitlines()]
+    assert len([one for one in events if "lost" not in one]) >= 10
+    assert [one["time"] for one in events] == sorted(one["time"] for one in events)
+    for old, new in pairwise(events):
+        assert "lost" in new or old["runs"] <= new["runs"], "only a lost machine loses runs"
     stored = len(read_lines(RESULTS)) + len(read_lines(RESULTS, kind="choices"))
-    assert stored >= counts[-1]
+    assert stored >= events[-1]["runs"]

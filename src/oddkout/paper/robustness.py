@@ -1,23 +1,40 @@
 """How the grid held: kills in its course, and recorded runs that were performed again."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 
 def robustness(folder: Path) -> list[str]:
-    """One sentence on the kills and one on the repetitions, if there are lines of them."""
+    """Sentences on interruptions and on repetitions, if there are lines of them."""
     sentences = []
-    if kills := _read(folder / "grid-kills.jsonl"):
-        counts = [one["runs"] for one in kills]
-        is_kept = counts == sorted(counts)
-        found = "never fell" if is_kept else "**fell**"
-        sentences.append(
-            f"The grid was killed {len(kills)} times by SIGKILL and resumed: the number of stored "
-            f"runs {found}, and every run has exactly one line (`results/grid-kills.jsonl`)."
-        )
+    if events := _read(folder / "grid-kills.jsonl"):
+        sentences += _interruptions(events)
     if again := _read(folder / "reproduced.jsonl"):
         sentences.append(_repetitions(again))
+    return sentences
+
+
+def _interruptions(events: list[dict[str, Any]]) -> list[str]:
+    """How many kills the grid survived, and what was lost with machines.
+
+    A lost machine takes the runs of its folder with it; those that were committed remain.
+    """
+    kills = [one for one in events if "lost" not in one]
+    pairs = list(pairwise(events))
+    is_kept = all(old["runs"] <= new["runs"] for old, new in pairs if "lost" not in new)
+    sentences = [
+        f"The grid was killed {len(kills)} times by SIGKILL and resumed: the number of stored runs "
+        f"{'never fell' if is_kept else '**fell**'}, and every run has exactly one line "
+        "(`results/grid-kills.jsonl`)."
+    ]
+    if lost := [old["runs"] - new["runs"] for old, new in pairs if "lost" in new]:
+        times = "once" if len(lost) == 1 else f"{len(lost)} times"
+        sentences.append(
+            f"The machine was lost {times} with all files: at least {sum(lost)} runs that were not "
+            "yet committed were performed again on another one. Their first time is not counted."
+        )
     return sentences
 
 
