@@ -78,20 +78,21 @@ def claims_document(ledger: list[Judged], *, origin: str = "", level: int = 2) -
     if silent:
         document.add(
             Heading("Claims without runs", level=level + 1),
-            f"{len(silent)} claims have no runs yet, or lack a method that they compare with.",
+            f"{len(silent)} claims have no runs yet, or lack a method that they compare with. "
+            "`oddkout reproduce --preset cluster --executor slurm` performs what those on CIFAR "
+            "need, with the paper's networks; `--dry-run` prints the cost.",
             missing_table(silent),
         )
     return document
 
 
 def missing_table(silent: list[Judged]) -> TextTable:
-    """What the claims without runs would take, by data set and kind."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for title, own in _by_data(silent).items():
-        for item in own:
-            counts[title, item.claim.name.split("/")[0]] += 1
-    rows = [[title, kind, str(n), _NEEDS[kind]] for (title, kind), n in counts.items()]
-    return TextTable(header=["data", "kind", "claims", "runs they need"], rows=rows)
+    """Every claim without runs, with the runs that it needs."""
+    rows = [
+        [item.claim.statement, item.claim.where, _NEEDS[item.claim.name.split("/")[0]]]
+        for item in silent
+    ]
+    return TextTable(header=["claim", "source", "runs that it needs"], rows=rows)
 
 
 def is_silent(item: Judged) -> bool:
