@@ -52,6 +52,8 @@ def test_estimates_intervals_and_decisions():
     assert first.estimate == f"+1.10 [{100 * low:+.2f}, {100 * high:+.2f}]"
     assert first.decision == "OKO: more accurate"
     assert [result.winner for result in results] == ["oko", "", "oko", "oko", "", "", "oko"]
+    assert first.sentence.startswith("Uniform, 10 to 100 per class: OKO is more accurate than BB")
+    assert results[1].sentence.endswith("times that of BB + LS, not significant (p = 1).")
 
 
 def test_a_lower_nll_is_better_and_a_ratio_is_shown():

@@ -14,7 +14,7 @@ from oddkout.paper.lines import merge_lines, read_lines
 from oddkout.paper.presets import PRESETS
 from oddkout.paper.quality import FIRST_SETTINGS
 from oddkout.paper.results import results_pages
-from oddkout.paper.results_figures import FOLDER, NLL_FIGURE
+from oddkout.paper.results_figures import FEW_FIGURE, FOLDER
 from oddkout.paper.settings import Setting
 
 pytestmark = pytest.mark.usefixtures("without_shape_checks")
@@ -87,7 +87,7 @@ def test_the_committed_pages_are_what_the_lines_give():
     assert len((ROOT / FRONT).read_text().splitlines()) <= 250
     shown = set(re.findall(r"figures/([\w-]+)\.svg", "".join(pages.values())))
     kept = {path.stem for path in (ROOT / FOLDER).glob("*.svg")}
-    assert kept == shown | {NLL_FIGURE}, "the figures of the pages, and that of the README"
+    assert kept == shown | {FEW_FIGURE}, "the figures of the pages, and that of the README"
 
 
 def test_pages_regenerate_byte_for_byte(committed, pages, tmp_path):

@@ -145,7 +145,7 @@ class PrimaryResult:
             found = f"{first} is {'more' if self.winner == one.first else 'less'} accurate than "
             found += f"{second}: {self.estimate} points"
         if not self.winner:
-            found += ", not significantly different"
+            found += f", not significant (p = {self.p_value:.2g})"
         return f"{where}: {found}."
 
     @property

@@ -45,6 +45,11 @@ _ASKED = (
     "were computed.",
 )
 
+_CORRECTED = (
+    "Each interval is for its comparison alone. Decisions rest on the p-values, which Holm's "
+    "method corrects for seven comparisons, so an interval without 0, or 1, is not enough."
+)
+
 _DECISIONS = (
     "Prediction sets from out-of-fold scores are made to cover 90 % of each class; a class with "
     "fewer than nine training examples is in every set. Do they, on test sets? ([All methods, "
@@ -150,7 +155,7 @@ class FrontPage:
         header = ["", "primary comparison", "mean [95 % interval]", "seeds", "p, Holm", "decision"]
         document.add(TextTable(header=header, rows=rows))
         if results[0].interval is not None:
-            document.add(*_sentences(results))
+            document.add(_CORRECTED, *_sentences(results))
             document.add(f"![Every seed of the primary comparisons]({FOLDER}/{PRIMARY_FIGURE}.svg)")
             document.add(f"![Accuracy by number of examples]({FOLDER}/{figure_name('2')}.svg)")
 

@@ -106,7 +106,8 @@ def write_results(folder: str | Path) -> list[Path]:
         paths.append(top / name)
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         paths[-1].write_text(text)
-    return [*paths, *write_results_figures(*results_evidence(folder), top / FIGURES)]
+    grid, _ = results_evidence(folder)
+    return [*paths, *write_results_figures(grid, top / FIGURES)]
 
 
 def reproduction_document(evidence: Evidence) -> Document:

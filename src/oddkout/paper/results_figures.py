@@ -7,11 +7,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from oddkout.paper.after_calibration import calibrated_value
 from oddkout.paper.comparisons import PrimaryResult, primary_results
 from oddkout.paper.evidence import Evidence, measure
 from oddkout.paper.figures import PAPER_FIGURES, draw_paper_figure
-from oddkout.paper.quality import FIRST_SETTINGS
-from oddkout.paper.settings import TITLES
+from oddkout.paper.presets import FIVE, ONLY_HEAVY
+from oddkout.paper.settings import TITLES, Setting
 from oddkout.paper.variants import VARIANTS
 from oddkout.report.figures import style
 
@@ -23,22 +24,30 @@ else:  # importing matplotlib is slow: only functions that draw do it
 # Where the figures are, in the repository.
 FOLDER = "docs/results/figures"
 
-PRIMARY_FIGURE, NLL_FIGURE = "primary-comparisons", "calibrated-nll"
+PRIMARY_FIGURE, FEW_FIGURE = "primary-comparisons", "nll-few-examples"
 
 _OURS, _OTHER = "#c1440e", "#4a6fa5"
 
-# What the first picture of the README compares, from the bottom up.
-_METHODS = ("oko", "bb+ls", "bb", "focal", "vanilla+ls", "vanilla")
+# What the first picture of the README compares: methods from the bottom up, and settings.
+_METHODS = (
+    *("oko+la", "oko", "vanilla+ls+la", "bb+ls", "bb", "focal", "weighted"),
+    *("vanilla+ls", "vanilla"),
+)
+_FEW = (
+    Setting("mnist", "uniform", 10),
+    Setting("fashion_mnist", "uniform", 10),
+    Setting("mnist", "heavy-tailed", 20),
+    Setting("fashion_mnist", "heavy-tailed", 20),
+)
 
 
 def write_results_figures(
-    grid: Evidence, first: Evidence, folder: Path, *, names: tuple[str, ...] = ()
+    grid: Evidence, folder: Path, *, names: tuple[str, ...] = ()
 ) -> list[Path]:
     """Draw all figures that have runs; return their files.
 
     Args:
         grid: The runs of the protocol's grid.
-        first: The runs of version 0.1.0.
         folder: Where to write; figures of earlier lines are removed from it.
         names: The figures to draw; by default all.
     """
@@ -51,7 +60,7 @@ def write_results_figures(
         figure_name(one.name): partial(draw_paper_figure, one, grid) for one in PAPER_FIGURES
     }
     drawers[PRIMARY_FIGURE] = partial(primary_comparisons, primary_results(grid))
-    drawers[NLL_FIGURE] = partial(calibrated_nll, first)
+    drawers[FEW_FIGURE] = partial(few_examples, grid)
     paths = []
     # Without these, every run would write other bytes: names in the file, and the date.
     with style(), mpl.rc_context({"svg.hashsalt": "oddkout"}):
@@ -67,23 +76,36 @@ def figure_name(number: str) -> str:
     return f"figure-{number}"
 
 
-def calibrated_nll(first: Evidence) -> Figure | None:
-    """NLL after an out-of-fold temperature in four settings: every seed, and the mean."""
+def few_examples(grid: Evidence) -> Figure | None:
+    """NLL of every seed with few examples, as trained, and the mean after calibration.
+
+    None until every method has all seeds.
+    """
     from matplotlib.figure import Figure as Canvas
 
-    if not all(first.runs(one, name) for one in FIRST_SETTINGS for name in _METHODS):
+    rows = {
+        (setting, name): list(grid.by_seed([setting], name, measure("nll")).values())
+        for setting in _FEW
+        for name in _METHODS
+        if setting.distribution != "uniform" or name not in ONLY_HEAVY
+    }
+    if any(len(values) < len(FIVE) for values in rows.values()):
         return None
-    figure = Canvas(figsize=(8.4, 2.5), layout="constrained")
-    axes = figure.subplots(1, len(FIRST_SETTINGS), sharey=True)
-    nll = measure("nll", is_tempered=True)
-    for ax, setting in zip(axes, FIRST_SETTINGS, strict=True):
+    figure = Canvas(figsize=(8.4, 2.9), layout="constrained")
+    axes = figure.subplots(1, len(_FEW), sharey=True)
+    calibrated = calibrated_value("nll", "adjusted")
+    for ax, setting in zip(axes, _FEW, strict=True):
         for row, name in enumerate(_METHODS):
-            values = list(first.by_seed([setting], name, nll).values())
-            colour = _OURS if name == "oko" else _OTHER
-            ax.plot(values, [row] * len(values), "o", color=colour, alpha=0.45, markersize=4)
-            ax.plot([fmean(values)], [row], "|", color=colour, markersize=14, markeredgewidth=2)
-        kind = "10 per class" if setting.distribution == "uniform" else "heavy-tailed, 200"
-        ax.set_title(f"{TITLES[setting.data]}\n{kind}", fontsize=9)
+            if (values := rows.get((setting, name))) is None:
+                continue
+            colour = _OURS if name.startswith("oko") else _OTHER
+            ax.plot(values, [row] * len(values), "o", color=colour, alpha=0.5, markersize=4)
+            ax.plot([fmean(values)], [row], "|", color=colour, markersize=13, markeredgewidth=2)
+            mean = grid.mean([setting], name, calibrated)
+            assert mean is not None, "every line of the grid has a digest"
+            ax.plot([mean.mean], [row], "D", color="black", markersize=3.5)
+        kind = "uniform, 10" if setting.distribution == "uniform" else "heavy-tailed, 20"
+        ax.set_title(f"{TITLES[setting.data]}\n{kind} per class")
         ax.set_xlabel("NLL")
         ax.grid(axis="y", linewidth=0.4)
     axes[0].set_yticks(range(len(_METHODS)), [VARIANTS[name].title for name in _METHODS])
@@ -106,8 +128,12 @@ def primary_comparisons(results: list[PrimaryResult]) -> Figure | None:
         for row, result in enumerate(own):
             values = [shown(value) for value in result.values.values()]
             assert result.interval is not None, "all are performed, or none is decided"
-            ends = [shown(value) for value in (result.interval.low, result.interval.high)]
-            ax.plot(ends, [row, row], "-|", color=_OTHER, linewidth=1.5, markersize=10)
+            low, mean, high = (
+                shown(value)
+                for value in (result.interval.low, result.interval.mean, result.interval.high)
+            )
+            ax.plot([low, high], [row, row], "-|", color=_OTHER, linewidth=1.5, markersize=10)
+            ax.plot([mean], [row], "D", color="black", markersize=3.5)
             ax.plot(values, [row] * len(values), "o", color=_OURS, alpha=0.5, markersize=4)
         ax.axvline(shown(0), color="0.6", linestyle=":", marker="")
         sign = "-" if metric == "accuracy" else "/"
