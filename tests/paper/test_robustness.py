@@ -30,8 +30,8 @@ def test_sentences_count_kills_and_equal_lines(tmp_path):
     assert "killed 3 times by SIGKILL" in kills
     assert "never fell" in kills
     assert again.startswith("3 recorded runs, drawn at random, were performed again")
-    assert again.endswith("Of 3 recorded with the same instruction sets, 2 have the same line to "
-                          "the last digit.")  # fmt: skip
+    assert again.endswith(": 2 have the same line to the last digit. **With the same instruction "
+                          "sets, 1 differ.**")  # fmt: skip
     write(tmp_path, "grid-kills.jsonl", [{"runs": 3}, {"runs": 2}])
     assert "**fell**" in robustness(tmp_path)[0]
 
@@ -57,9 +57,10 @@ def test_runs_of_another_machine_are_told_apart(tmp_path):
     ]
     write(tmp_path, "reproduced.jsonl", lines)
     [again] = robustness(tmp_path)
-    assert "Of 1 recorded with the same instruction sets, 1 have" in again
-    assert again.endswith("2 were recorded on a machine with others: accuracy differs by at most "
-                          "0.15 points, and NLL by 0.009.")  # fmt: skip
+    assert ": 1 have the same line to the last digit. With other instruction sets, 2 diff" in again
+    assert again.endswith("accuracy by at most 0.15 points, and NLL by 0.009.")
+    write(tmp_path, "reproduced.jsonl", [{"equal": True, "same_instructions": False}])
+    assert robustness(tmp_path)[0].endswith(": 1 have the same line to the last digit.")
 
 
 def test_the_grid_lost_and_doubled_no_run_in_its_course():

@@ -40,20 +40,22 @@ def _interruptions(events: list[dict[str, Any]]) -> list[str]:
 
 def _repetitions(again: list[dict[str, Any]]) -> str:
     """How many repetitions are equal, and how far the others are from it."""
-    alike = [one for one in again if one["same_instructions"]]
-    others = [one for one in again if not one["same_instructions"]]
+    differing = [one for one in again if not one["equal"]]
+    elsewhere = [one for one in differing if not one["same_instructions"]]
     sentence = (
         f"{len(again)} recorded runs, drawn at random, were performed again "
-        f"(`results/reproduced.jsonl`). Of {len(alike)} recorded with the same instruction sets, "
-        f"{sum(one['equal'] for one in alike)} have the same line to the last digit."
+        f"(`results/reproduced.jsonl`): {len(again) - len(differing)} have the same line to the "
+        "last digit."
     )
-    if not others:
-        return sentence
-    points, nll = (max(one[name] for one in others) for name in ("accuracy", "nll"))
-    return (
-        f"{sentence} {len(others)} were recorded on a machine with others: accuracy differs by at "
-        f"most {100 * points:.2f} points, and NLL by {nll:.3f}."
-    )
+    if unexplained := len(differing) - len(elsewhere):
+        sentence += f" **With the same instruction sets, {unexplained} differ.**"
+    if elsewhere:
+        points, nll = (max(one[name] for one in elsewhere) for name in ("accuracy", "nll"))
+        sentence += (
+            f" With other instruction sets, {len(elsewhere)} differ: accuracy by at most "
+            f"{100 * points:.2f} points, and NLL by {nll:.3f}."
+        )
+    return sentence
 
 
 def _read(file: Path) -> list[dict[str, Any]]:
