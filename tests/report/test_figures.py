@@ -87,6 +87,11 @@ def test_bands_are_those_of_student(ax):
     assert ax.get_ylabel() == "accuracy"
 
 
+def test_the_axis_of_a_metric_that_cannot_be_negative_begins_at_0(ax):
+    figures.draw_by_training_size({"oko": {10: [0.0, 0.2], 100: [0.0, 0.1]}}, ax, name="ECE")
+    assert ax.get_ylim()[0] == 0
+
+
 def test_methods_at_a_single_size_stand_side_by_side_with_bars(ax):
     values = {"oko": {100: [0.8, 0.9]}, "bb": {100: [0.7, 0.7]}}
     figures.draw_by_training_size(values, ax, name="accuracy")

@@ -155,6 +155,9 @@ def draw_by_training_size(
     labels = [f"{size:,}" if size in _apart(sizes) else "" for size in sizes]
     ax.set_xticks(sizes, labels, rotation=45, ha="right")
     ax.minorticks_off()
+    lowest = min(value for values in methods.values() for part in values.values() for value in part)
+    if lowest >= 0:  # a band below 0 would show what cannot be
+        ax.set_ylim(bottom=max(0, ax.get_ylim()[0]))
     ax.legend()
     return ax
 
