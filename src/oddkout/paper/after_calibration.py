@@ -1,7 +1,9 @@
 """NLL of every method as trained, with a temperature, and with prior adjustment as well."""
 
 from oddkout.comparing.run import Run
+from oddkout.comparing.statistics import t_interval
 from oddkout.metrics.catalogue import METRICS
+from oddkout.paper.comparisons import PRIMARY, written_estimate
 from oddkout.paper.document import Document, Heading, TextTable
 from oddkout.paper.evidence import Evidence, Measure, measure
 from oddkout.paper.presets import SAME_ON_UNIFORM
@@ -61,6 +63,26 @@ def after_calibration(evidence: Evidence) -> Document:
     if document.parts:
         document.parts[:0] = [Heading("After calibration"), _EXPLAINED]
     return document
+
+
+def calibrated_comparisons(evidence: Evidence) -> TextTable | None:
+    """The primary comparisons of NLL after calibration; none until their runs are complete."""
+    value_of = calibrated_value("nll", "adjusted")
+    rows = []
+    for one in PRIMARY:
+        if one.metric != "nll":
+            continue
+        groups = [
+            one.by_seed(evidence),
+            one.by_seed(evidence, value_of=value_of),
+            *(one.by_seed(evidence, value_of=value_of, data=data) for data in _DATA),
+        ]
+        if any(set(values) < set(one.seeds) for values in groups):
+            return None
+        cells = [written_estimate(t_interval(list(values.values())), "nll") for values in groups]
+        rows.append([one.title, *cells])
+    header = ["", "as trained", "calibrated", *(f"calibrated: {TITLES[data]}" for data in _DATA)]
+    return TextTable(header=header, rows=rows)
 
 
 def _kinds(distribution: PaperDistribution) -> list[tuple[str, Measure]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from oddkout.comparing.statistics import Interval, t_interval
-from oddkout.paper.evidence import Evidence, measure
+from oddkout.paper.evidence import Evidence, Measure, measure
 from oddkout.paper.presets import FIVE, THREE
 from oddkout.paper.settings import SIZES, PaperDistribution, Setting
 from oddkout.paper.variants import VARIANTS
@@ -56,11 +56,20 @@ class PrimaryComparison:
         )
         return f"{self.distribution}, {sizes} per class: {what}"
 
-    def by_seed(self, evidence: Evidence) -> dict[int, float]:
-        """The mean difference or log ratio of every seed that has runs in all settings."""
-        value_of = measure(self.metric)
+    def by_seed(
+        self, evidence: Evidence, *, value_of: Measure | None = None, data: str | None = None
+    ) -> dict[int, float]:
+        """The mean difference or log ratio of every seed that has runs in all settings.
+
+        Args:
+            evidence: The runs.
+            value_of: Reads the metric from a run; by default as trained.
+            data: Averages over the settings of this data set only.
+        """
+        value_of = value_of or measure(self.metric)
+        settings = [one for one in self.settings if data in (None, one.data)]
         gaps: dict[int, list[float]] = {}
-        for setting in self.settings:
+        for setting in settings:
             own, other = (
                 evidence.by_seed([setting], name, value_of) for name in (self.first, self.second)
             )
@@ -71,7 +80,7 @@ class PrimaryComparison:
                     else math.log(own[seed] / other[seed])
                 )
                 gaps.setdefault(seed, []).append(gap)
-        needed = len(self.settings)
+        needed = len(settings)
         return {seed: fmean(own) for seed, own in sorted(gaps.items()) if len(own) == needed}
 
 
@@ -114,12 +123,7 @@ class PrimaryResult:
         """The mean and its interval: points of accuracy, or a ratio."""
         if self.interval is None:
             return "not yet performed"
-        numbers = (self.interval.mean, self.interval.low, self.interval.high)
-        if self.comparison.metric == "accuracy":
-            mean, low, high = (f"{100 * number:+.2f}" for number in numbers)
-        else:
-            mean, low, high = (f"{math.exp(number):.3f}" for number in numbers)
-        return f"{mean} [{low}, {high}]"
+        return written_estimate(self.interval, self.comparison.metric)
 
     @property
     def winner(self) -> str:
@@ -157,6 +161,16 @@ class PrimaryResult:
             return "no significant difference"
         better = "more accurate" if self.comparison.metric == "accuracy" else "lower NLL"
         return f"{VARIANTS[self.winner].title}: {better}"
+
+
+def written_estimate(interval: Interval, metric: str) -> str:
+    """A mean difference in points of accuracy, or a ratio from a mean logarithm; its interval."""
+    numbers = (interval.mean, interval.low, interval.high)
+    if metric == "accuracy":
+        mean, low, high = (f"{100 * number:+.2f}" for number in numbers)
+    else:
+        mean, low, high = (f"{math.exp(number):.3f}" for number in numbers)
+    return f"{mean} [{low}, {high}]"
 
 
 def primary_results(evidence: Evidence) -> list[PrimaryResult]:
